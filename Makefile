@@ -1,0 +1,31 @@
+# Everything goes through scripts/, which install what is missing and ask nothing.
+.PHONY: demo test build lint format setup clean
+
+demo:
+	@scripts/setup.sh demo
+	@scripts/build.sh
+	@scripts/demo.sh
+
+test:
+	@scripts/setup.sh test
+	@scripts/build.sh
+	@scripts/test.sh
+	@scripts/lint.sh
+
+build:
+	@scripts/setup.sh build
+	@scripts/build.sh
+
+setup:
+	@scripts/setup.sh test
+
+lint:
+	@scripts/setup.sh test
+	@scripts/lint.sh
+
+format:
+	@scripts/setup.sh test
+	@scripts/lint.sh --fix
+
+clean:
+	rm -rf build

@@ -1,0 +1,54 @@
+#include "call_table.hpp"
+
+#include <dlfcn.h>
+#include <stretto/stretto.h>
+
+namespace stretto::bench {
+namespace {
+
+// The MPI library itself: the file that holds a function that nobody interposes.
+void* open_mpi_library() {
+  Dl_info info{};
+  if (dladdr(dlsym(RTLD_DEFAULT, "MPI_Wtick"), &info) == 0) return nullptr;
+  return dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+}
+
+template <typename Function>
+Function find_in(void* library, const char* name) {
+  void* symbol = library != nullptr ? dlsym(library, name) : nullptr;
+  if (symbol == nullptr) throw UsageError(std::string("cannot find the MPI library's own ") + name);
+  return reinterpret_cast<Function>(symbol);
+}
+
+}  // namespace
+
+CallTable CallTable::of_program() { return {&MPI_Allreduce, &MPI_Reduce, &MPI_Bcast, &MPI_Barrier}; }
+
+CallTable CallTable::of_mpi() {
+  void* library = open_mpi_library();
+  return {find_in<decltype(&MPI_Allreduce)>(library, "MPI_Allreduce"),
+          find_in<decltype(&MPI_Reduce)>(library, "MPI_Reduce"), find_in<decltype(&MPI_Bcast)>(library, "MPI_Bcast"),
+          find_in<decltype(&MPI_Barrier)>(library, "MPI_Barrier")};
+}
+
+Steering::Steering()
+    : force_(reinterpret_cast<decltype(force_)>(dlsym(RTLD_DEFAULT, "Stretto_force"))),
+      last_(reinterpret_cast<decltype(last_)>(dlsym(RTLD_DEFAULT, "Stretto_last_algorithm"))) {}
+
+void Steering::use(Collective collective, const std::string& algorithm) const {
+  switch (force_(name_of(collective), algorithm.c_str())) {
+    case STRETTO_OK: return;
+    case STRETTO_UNKNOWN_COLLECTIVE:
+      throw UsageError(std::string("the preloaded Stretto does not handle ") + name_of(collective));
+    default:
+      throw UsageError("unknown algorithm '" + algorithm + "' for " + name_of(collective) +
+                       "; `stretto algorithms` lists them");
+  }
+}
+
+std::string Steering::last(Collective collective) const {
+  const char* name = last_(name_of(collective));
+  return name != nullptr ? name : "";
+}
+
+}  // namespace stretto::bench

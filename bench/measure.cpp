@@ -1,0 +1,136 @@
+#include "measure.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "clock.hpp"
+#include "random.hpp"
+
+namespace stretto::bench {
+namespace {
+
+constexpr std::int64_t start_lead_ns = 2'000'000;
+// Past the MPI library: no interposer, no cost. "passthrough" takes the way through Stretto to the same function.
+constexpr const char* native_name = "native";
+constexpr const char* passthrough_name = "passthrough";
+
+// How many private copies of the message a collective must write: the results that it hands out.
+int results_of(Collective collective, int ranks) {
+  switch (collective) {
+    case Collective::allreduce: return ranks;
+    case Collective::bcast: return ranks - 1;
+    case Collective::reduce: return 1;
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+Measurement::Measurement(const Options& options, World& world)
+    : options_(options), world_(world), pattern_(ArrivalPattern::parse(options.arrival)), load_(world),
+      log_(options, world) {
+  if (options.root && (*options.root < 0 || *options.root >= world.size()))
+    throw UsageError("root=" + std::to_string(*options.root) + ": there are " + std::to_string(world.size()) +
+                     " ranks");
+  for (const std::string& name : options.algorithms) {
+    if (name == native_name) {
+      contenders_.push_back({name, world.native(), false});
+      continue;
+    }
+    if (!steering_.available())
+      throw UsageError("algorithm '" + name + "' needs Stretto preloaded: `stretto bench` does so once it is built");
+    const std::string forced = name == passthrough_name ? native_name : name;
+    steering_.use(options.collective, forced);
+    contenders_.push_back({forced, CallTable::of_program(), true});
+  }
+}
+
+void Measurement::run() {
+  log_.write_setup(load_.steps_per_ns(), measure_copy_bandwidth(world_), steering_.available());
+  for (std::size_t i = 0; i < options_.sizes_bytes.size(); ++i) measure_size(i);
+  log_.write_end();
+}
+
+void Measurement::measure_size(std::size_t size_index) {
+  const std::size_t size = options_.sizes_bytes[size_index];
+  const int iterations = options_.iterations[size_index];
+  const std::int64_t latency_ns = measure_latency_ns(world_, size);
+  const std::int64_t bound_ns = measure_copy_bound_ns(world_, size, results_of(options_.collective, world_.size()));
+  CollectiveCase work(options_, world_, size);
+  std::uint64_t number = random_bits(options_.seed, size_index, 0);
+  for (int iteration = -options_.warm_up; iteration < iterations; ++iteration) {
+    const auto index = static_cast<std::uint64_t>(iteration + options_.warm_up);
+    const int root = options_.root.value_or(static_cast<int>(index % static_cast<std::uint64_t>(world_.size())));
+    const auto delays = pattern_.delays_ns(options_.seed, index, world_.size(), latency_ns);
+    for (const std::size_t algorithm : order_of(index))
+      measure_call(work, Call{iteration, algorithm, root, 0, delays}, ++number);
+  }
+  log_.write_size({size, iterations, latency_ns, bound_ns});
+}
+
+// A seeded shuffle, so that no algorithm always finds the state that the same other one leaves behind.
+std::vector<std::size_t> Measurement::order_of(std::uint64_t iteration) const {
+  std::vector<std::size_t> order(contenders_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+    return random_bits(options_.seed + 2, iteration, left) < random_bits(options_.seed + 2, iteration, right);
+  });
+  return order;
+}
+
+void Measurement::measure_call(CollectiveCase& work, Call call, std::uint64_t number) {
+  const Contender& contender = contenders_[call.algorithm];
+  // Warm-up calls see data whose sums depend on the order, so that ranks which combine differently are found out.
+  const Values values = call.iteration < 0 ? Values::rough : Values::exact;
+  work.prepare(number, call.root, values);
+  if (contender.steered) steering_.use(options_.collective, contender.name);
+
+  call.start_ns = synchronise();
+  spend_delay(call.start_ns, call.delays_ns[static_cast<std::size_t>(world_.rank())]);
+  const std::int64_t arrival_ns = now_ns();
+  work.run(contender.calls);
+  const std::int64_t exit_ns = now_ns();
+  settle();
+
+  verify(work, call, values);
+  const std::string ran = contender.steered ? steering_.last(options_.collective) : native_name;
+  if (call.iteration >= 0) log_.add(std::move(call), ran, arrival_ns, exit_ns);
+}
+
+// Returns the moment from which delays count; for ranks that sleep it lies ahead and is the same for all.
+std::int64_t Measurement::synchronise() {
+  if (pattern_.manner() == Manner::sleeping) return world_.agree_on_start(start_lead_ns);
+  return world_.agree_on_start(0);
+}
+
+void Measurement::spend_delay(std::int64_t start_ns, std::int64_t delay_ns) const {
+  switch (pattern_.manner()) {
+    case Manner::together: break;
+    case Manner::sleeping: sleep_until_ns(start_ns + delay_ns); break;
+    case Manner::computing: load_.run(delay_ns); break;
+  }
+}
+
+// Keeps ranks that are out from disturbing those still in the call.
+void Measurement::settle() {
+  if (pattern_.is_tight()) world_.barrier();
+  else world_.quiet_barrier();
+}
+
+void Measurement::verify(const CollectiveCase& work, const Call& call, Values values) const {
+  const auto where = [&] {
+    return std::string(name_of(options_.collective)) + ", " + options_.algorithms[call.algorithm] + ", " +
+           std::to_string(work.size_bytes()) + " bytes, iteration " + std::to_string(call.iteration) + ", rank " + std::to_string(world_.rank()) + ", root " +
+           std::to_string(call.root);
+  };
+  if (const auto error = work.find_error()) World::fail(where() + ": " + *error);
+  if (values != Values::rough || options_.collective != Collective::allreduce) return;
+  const std::uint64_t hash = work.result_hash();
+  const std::vector<std::byte> hashes = world_.gather(&hash, sizeof(hash));
+  for (std::size_t offset = 0; offset < hashes.size(); offset += sizeof(hash))
+    if (std::memcmp(hashes.data() + offset, &hash, sizeof(hash)) != 0)
+      World::fail(where() + ": rank " + std::to_string(offset / sizeof(hash)) + " has a result of other bits");
+}
+
+}  // namespace stretto::bench

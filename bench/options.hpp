@@ -1,0 +1,45 @@
+// What the benchmark is asked to measure: key=value arguments that `stretto bench` has validated for its user.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace stretto::bench {
+
+// A request that cannot be carried out; every rank meets it alike, and the program ends with exit code 2.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+enum class Collective { allreduce, reduce, bcast, barrier };
+enum class Datatype { float32, float64, int32 };
+enum class Operation { sum, max };
+
+const char* name_of(Collective collective);
+const char* name_of(Datatype datatype);
+const char* name_of(Operation operation);
+std::size_t bytes_of(Datatype datatype);
+
+struct Options {
+  Collective collective = Collective::allreduce;
+  std::vector<std::string> algorithms;
+  std::vector<std::size_t> sizes_bytes;
+  std::vector<int> iterations;  // one a size
+  int warm_up = 3;
+  std::string arrival = "balanced";
+  std::uint64_t seed = 1;
+  std::optional<int> root;  // empty: rank (iteration mod P)
+  bool in_place = false;
+  Datatype datatype = Datatype::float32;
+  Operation operation = Operation::sum;
+  std::string output;
+};
+
+// Throws UsageError naming the key, the value and the choices.
+Options parse_options(int argc, char** argv);
+
+}  // namespace stretto::bench

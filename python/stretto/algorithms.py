@@ -1,0 +1,59 @@
+"""The algorithm registry, as the compiled library tells it."""
+
+import json
+import subprocess
+from dataclasses import dataclass, fields
+
+from stretto.errors import StrettoError
+from stretto.library import built_program
+
+COLLECTIVES = ("allreduce", "reduce", "bcast", "barrier")
+# Choices of every collective that are no algorithm of ours: the MPI library's own, and Stretto's own choice.
+ALWAYS = ("native", "default")
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One line of the registry. Costs are formulas in alpha, beta, gamma, n and P, as text."""
+
+    collective: str
+    name: str
+    summary: str
+    source: str
+    needs_shared_memory: bool
+    commutative_only: bool
+    deterministic: bool
+    cost_balanced: str
+    cost_after_last: str
+
+
+def parse_registry(text: str) -> list[Algorithm]:
+    """Algorithms from the JSON array that `stretto-registry` prints. Raises StrettoError on anything else."""
+    names = [field.name for field in fields(Algorithm)]
+    try:
+        return [Algorithm(**{name: entry[name] for name in names}) for entry in json.loads(text)]
+    except (ValueError, KeyError, TypeError) as error:
+        raise StrettoError(
+            f"stretto-registry printed something else than the registry ({error!r}): run `make build` again"
+        ) from error
+
+
+def load_registry() -> list[Algorithm]:
+    """All algorithms of the built library. Raises StrettoError where the registry program is missing or fails."""
+    program = built_program("stretto-registry")
+    try:
+        result = subprocess.run([program], capture_output=True, text=True, timeout=30, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise StrettoError(f"{program} failed ({error}): run `make build` again") from error
+    return parse_registry(result.stdout)
+
+
+def check_choice(collective: str, choice: str, origin: str) -> None:
+    """Raise StrettoError unless `choice` can run `collective`; `origin` is the option or variable it came from."""
+    if choice in ALWAYS:
+        return
+    names = [algorithm.name for algorithm in load_registry() if algorithm.collective == collective]
+    if choice not in names:
+        raise StrettoError(
+            f"{origin}={choice}: no such {collective} algorithm; choose from {', '.join([*ALWAYS, *names])}"
+        )

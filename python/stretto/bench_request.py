@@ -1,0 +1,176 @@
+"""What `stretto bench` is asked to measure, checked before anything is started."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+COLLECTIVES = ("allreduce", "reduce", "bcast", "barrier")
+DATATYPE_BYTES = {"float": 4, "double": 8, "int32": 4}
+OPERATIONS = ("sum", "max")
+TIMED_PATTERNS = ("uniform", "compute-uniform", "one-late", "one-early", "half-late", "staircase")
+DEFAULT_SIZES = "8:8M"
+
+_TIME_UNITS_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+_SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_LONGEST_DELAY_NS = 60 * 1_000_000_000
+_RANGE_FACTOR = 4
+
+
+class UsageError(Exception):
+    """A request that cannot be carried out; its text names the value and what would be right. Exit code 2."""
+
+
+def parse_time_ns(text: str) -> int:
+    """A time with its unit, such as `50ms` or `0.5us`, in ns."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ns|us|ms|s)", text)
+    if match is None:
+        raise UsageError(f"'{text}' is not a time: write a number and its unit, ns, us, ms or s, such as 50ms")
+    return round(float(match[1]) * _TIME_UNITS_NS[match[2]])
+
+
+def parse_size(text: str) -> int:
+    """A message size such as `8`, `64K` or `1MB`, in bytes; K, M and G are powers of 1024."""
+    match = re.fullmatch(r"(\d+)([KMG]?)(?:i?B)?", text, re.IGNORECASE)
+    if match is None:
+        raise UsageError(f"'{text}' is not a size: write bytes, or K, M, G for powers of 1024, such as 64K")
+    return int(match[1]) * _SIZE_UNITS[match[2].upper()]
+
+
+def parse_sizes(text: str) -> tuple[int, ...]:
+    """`8,64K,1M`, or a range `8:8M` (every fourfold) or `8:8M:2` (every doubling), ends included; in bytes."""
+    sizes: list[int] = []
+    for part in text.split(","):
+        sizes += _parse_range(part) if ":" in part else [parse_size(part)]
+    return tuple(dict.fromkeys(sizes))
+
+
+def _parse_range(text: str) -> list[int]:
+    first, last, *rest = text.split(":")
+    if len(rest) > 1 or (rest and not re.fullmatch(r"\d+", rest[0])):
+        raise UsageError(f"'{text}' is not a range of sizes: write FIRST:LAST or FIRST:LAST:FACTOR")
+    factor = int(rest[0]) if rest else _RANGE_FACTOR
+    size, end = parse_size(first), parse_size(last)
+    if factor < 2 or size < 1 or end < size:
+        raise UsageError(f"'{text}' is not a range of sizes: it must grow, by a factor of at least 2")
+    sizes = []
+    while size < end:
+        sizes.append(size)
+        size *= factor
+    return [*sizes, end]
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """An arrival pattern. `value`: ns for the timed ones, the maximum imbalance factor for `mif`."""
+
+    name: str
+    value: float = 0.0
+
+    @property
+    def sleeps(self) -> bool:
+        """Late ranks sleep until a time that was planned for them, so a late start can be told."""
+        return self.name in TIMED_PATTERNS and self.name != "compute-uniform"
+
+    @property
+    def argument(self) -> str:
+        """As the driver reads it."""
+        return self.name if self.name == "balanced" else f"{self.name}:{self.value:.15g}"
+
+
+def parse_arrival(text: str) -> Arrival:
+    name, _, value = text.partition(":")
+    if text == "balanced":
+        return Arrival("balanced")
+    if name == "mif" and re.fullmatch(r"\d+(\.\d+)?", value) and 0 < float(value) <= 100_000:
+        return Arrival("mif", float(value))
+    if name in TIMED_PATTERNS:
+        delay_ns = parse_time_ns(value)
+        if not 0 < delay_ns <= _LONGEST_DELAY_NS:
+            raise UsageError(f"--arrival {text}: the delay must lie above 0 and at most at 60s")
+        return Arrival(name, delay_ns)
+    choices = ", ".join(f"{pattern}:TIME" for pattern in TIMED_PATTERNS)
+    raise UsageError(f"--arrival {text}: choose balanced, mif:FACTOR, {choices}")
+
+
+def parse_algorithms(text: str) -> tuple[str, ...]:
+    names = tuple(text.split(","))
+    for name in names:
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            raise UsageError(f"--algorithms {text}: '{name}' is not the name of an algorithm")
+    if len(set(names)) != len(names):
+        raise UsageError(f"--algorithms {text}: each algorithm once")
+    return names
+
+
+def choose_iterations(arrival: Arrival, size_bytes: int) -> int:
+    """As many calls as give a useful interval in a few seconds a size."""
+    if arrival.name == "balanced":
+        return next(count for limit, count in _BALANCED_ITERATIONS if size_bytes <= limit)
+    if arrival.name == "mif":
+        return max(20, choose_iterations(Arrival("balanced"), size_bytes) // 5)
+    return 40 if arrival.sleeps else 25
+
+
+_BALANCED_ITERATIONS = ((16 << 10, 1000), (256 << 10, 300), (1 << 20, 100), (1 << 62, 40))
+
+
+@dataclass(frozen=True)
+class Request:
+    """One run of the driver. Sizes in bytes; `iterations` one number a size; `root` None means that it rotates."""
+
+    collective: str
+    algorithms: tuple[str, ...]
+    sizes: tuple[int, ...]
+    iterations: tuple[int, ...]
+    ranks: int = 4
+    arrival: Arrival = Arrival("balanced")
+    warm_up: int = 3
+    seed: int = 1
+    root: int | None = None
+    in_place: bool = False
+    datatype: str = "float"
+    operation: str = "sum"
+
+    def __post_init__(self) -> None:
+        if self.ranks < 2:
+            raise UsageError(f"--ranks {self.ranks}: a collective needs at least 2")
+        if self.root is not None and not 0 <= self.root < self.ranks:
+            raise UsageError(f"--root {self.root}: there are ranks 0 to {self.ranks - 1}")
+        if self.collective == "barrier" and self.sizes != (0,):
+            raise UsageError("--sizes: a barrier carries no data")
+        if self.in_place and self.collective not in ("allreduce", "reduce"):
+            raise UsageError(f"--in-place: {self.collective} has no such form")
+        width = DATATYPE_BYTES[self.datatype]
+        for size in self.sizes:
+            if size % width:
+                raise UsageError(f"--sizes {size}: not a multiple of the {width} bytes of a {self.datatype}")
+        if len(self.iterations) != len(self.sizes) or min(self.iterations) < 1 or self.warm_up < 0 or self.seed < 0:
+            raise UsageError("--iterations must be at least 1; --warm-up and --seed must not be negative")
+
+    @property
+    def reference(self) -> str:
+        """What the others are compared with."""
+        return "native" if "native" in self.algorithms else self.algorithms[0]
+
+    @property
+    def needs_stretto(self) -> bool:
+        return set(self.algorithms) != {"native"}
+
+    def driver_arguments(self, output: str) -> list[str]:
+        """The request as the driver's key=value arguments; it writes its samples to `output`."""
+        values = {
+            "collective": self.collective,
+            "algorithms": ",".join(self.algorithms),
+            "sizes": ",".join(map(str, self.sizes)),
+            "iterations": ",".join(map(str, self.iterations)),
+            "warm_up": self.warm_up,
+            "arrival": self.arrival.argument,
+            "seed": self.seed,
+            "root": "rotate" if self.root is None else self.root,
+            "in_place": int(self.in_place),
+            "datatype": self.datatype,
+            "operation": self.operation,
+            "output": output,
+        }
+        return [f"{key}={value}" for key, value in values.items()]

@@ -1,0 +1,100 @@
+"""What the samples of a benchmark say: times from arrival and exit patterns, medians, ratios and their intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Times = NDArray[np.float64]  # ns
+
+METRICS = {
+    "run_time": "run time, max f - min a",
+    "elapsed": "elapsed time, mean(f - a)",
+    "lag": "completion lag, max f - max a",
+}
+CONFIDENCE = 0.95
+RESAMPLES = 1000
+_DRAWS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The calls of one algorithm at one size.
+
+    arrivals, exits: ns since the start of their call, shape (iterations, ranks); ran: what ran, one name a call.
+    """
+
+    arrivals: Times
+    exits: Times
+    ran: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if self.arrivals.shape != self.exits.shape or len(self.ran) != len(self.arrivals):
+            raise ValueError("arrivals, exits and ran must tell of the same calls")
+
+    def metric(self, name: str) -> Times:
+        """One value in ns a call, shape (iterations,)."""
+        if name == "run_time":
+            return self.exits.max(axis=1) - self.arrivals.min(axis=1)
+        if name == "elapsed":
+            return (self.exits - self.arrivals).mean(axis=1)
+        if name == "lag":
+            return self.exits.max(axis=1) - self.arrivals.max(axis=1)
+        raise ValueError(f"unknown metric {name}")
+
+    def where(self, keep: NDArray[np.bool_]) -> Samples:
+        """Only the calls marked in `keep`, shape (iterations,)."""
+        ran = tuple(name for name, kept in zip(self.ran, keep, strict=True) if kept)
+        return Samples(self.arrivals[keep], self.exits[keep], ran)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A median (or mean) with its 95 % bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def excludes_one(self) -> bool:
+        return self.low > 1 or self.high < 1
+
+
+def late_starts(arrivals: Times, delays: Times, threshold_ns: float) -> NDArray[np.bool_]:
+    """Calls in which a rank came later than planned by more than `threshold_ns`; shape (iterations,)."""
+    return (arrivals - delays).max(axis=1) > threshold_ns
+
+
+def estimate_median(values: Times, seed: int = 0) -> Estimate:
+    """Median of `values`, shape (iterations,), with a percentile bootstrap over iterations."""
+    return Estimate(float(np.median(values)), *_bootstrap_interval(values, np.median, seed))
+
+
+def estimate_mean(values: Times, seed: int = 0) -> Estimate:
+    """Mean of `values`, as the OSU benchmarks report it, with a percentile bootstrap over iterations."""
+    return Estimate(float(np.mean(values)), *_bootstrap_interval(values, np.mean, seed))
+
+
+def estimate_paired_ratio(values: Times, reference: Times, seed: int = 0) -> Estimate:
+    """Median over iterations of value / reference.
+
+    Both were measured in one iteration, under the same delays and moments apart, so that what disturbs the machine for
+    longer than that falls out of each ratio. Iterations are resampled as pairs.
+    """
+    return estimate_median(values / reference, seed)
+
+
+def _bootstrap_interval(values: Times, statistic, seed: int) -> tuple[float, float]:  # type: ignore[no-untyped-def]
+    """95 % percentile interval of `statistic`; resampled in batches, so that memory stays bounded."""
+    generator = np.random.default_rng(seed)
+    batch = max(1, _DRAWS_AT_ONCE // len(values))
+    results: list[Times] = []
+    for done in range(0, RESAMPLES, batch):
+        rows = min(batch, RESAMPLES - done)
+        results.append(statistic(values[generator.integers(0, len(values), (rows, len(values)))], axis=1))
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(np.concatenate(results), [tail, 1 - tail])
+    return float(low), float(high)

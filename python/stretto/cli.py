@@ -1,0 +1,150 @@
+"""The `stretto` command."""
+
+import dataclasses
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from stretto import __version__
+from stretto.algorithms import COLLECTIVES, load_registry
+from stretto.errors import StrettoError
+from stretto.library import FAMILIES
+from stretto.run import build_command, collect_settings, execute, prepare_recording
+
+app = typer.Typer(
+    help="MPI collectives that do not wait for latecomers, for unmodified programs.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+_ALGORITHM_HELP = "an algorithm's name, `native`, or `default` (see `stretto algorithms`)"
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"stretto {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """MPI collectives that do not wait for latecomers, for unmodified programs."""
+
+
+@app.command(context_settings={"allow_interspersed_args": False})
+def run(
+    command: Annotated[list[str], typer.Argument(help="a launcher and its arguments, or a program", metavar="COMMAND")],
+    allreduce: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
+    reduce: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
+    bcast: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
+    barrier: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
+    record: Annotated[str | None, typer.Option(help="write one event file a rank there", metavar="DIR")] = None,
+    deterministic: Annotated[bool, typer.Option("--deterministic", help="same bits in every run")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="say at the end which algorithms ran")] = False,
+    mpi: Annotated[str | None, typer.Option(help=f"the program's MPI: {', '.join(FAMILIES)}", metavar="MPI")] = None,
+) -> None:
+    """Run an MPI program under Stretto: stretto run -- mpirun -n 4 ./program."""
+    if mpi is not None and mpi not in FAMILIES:
+        raise StrettoError(f"--mpi={mpi}: no such MPI; choose from {', '.join(FAMILIES)}")
+    given = {
+        "STRETTO_ALLREDUCE": allreduce,
+        "STRETTO_REDUCE": reduce,
+        "STRETTO_BCAST": bcast,
+        "STRETTO_BARRIER": barrier,
+        "STRETTO_DETERMINISTIC": "1" if deterministic else None,
+        "STRETTO_VERBOSE": "1" if verbose else None,
+        "STRETTO_RECORD": None if record is None else str(Path(record).absolute()),
+    }
+    final, environment = build_command(command, collect_settings(os.environ, given), os.environ, mpi)
+    if record is not None:
+        prepare_recording(record)
+    execute(final, environment)
+
+
+@app.command()
+def algorithms(
+    collective: Annotated[str | None, typer.Argument(help=f"one of {', '.join(COLLECTIVES)}; all if left out")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON instead of tables")] = False,
+) -> None:
+    """List the algorithms of a collective, or of all."""
+    if collective is not None and collective not in COLLECTIVES:
+        raise StrettoError(f"{collective}: no such collective; choose from {', '.join(COLLECTIVES)}")
+    chosen = [entry for entry in load_registry() if collective in (None, entry.collective)]
+    if as_json:
+        print(json.dumps([dataclasses.asdict(entry) for entry in chosen], indent=2))
+        return
+    console = Console()
+    for name in dict.fromkeys(entry.collective for entry in chosen):
+        table = Table(title=name, title_justify="left", expand=False)
+        for heading in ("algorithm", "what it does", "limits", "cost, balanced", "cost after the last", "source"):
+            table.add_column(heading, overflow="fold")
+        for entry in chosen:
+            if entry.collective == name:
+                limits = [
+                    text
+                    for holds, text in (
+                        (entry.needs_shared_memory, "one node"),
+                        (entry.commutative_only, "commutative"),
+                        (not entry.deterministic, "order varies"),
+                    )
+                    if holds
+                ]
+                table.add_row(
+                    entry.name,
+                    entry.summary,
+                    ", ".join(limits),
+                    entry.cost_balanced,
+                    entry.cost_after_last,
+                    entry.source,
+                )
+        console.print(table)
+    console.print("Every collective also takes `native` (the MPI library's own) and `default` (Stretto's choice).")
+
+
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
+    add_help_option=False,
+)
+def bench(context: typer.Context) -> None:
+    """Measure algorithms against the MPI library's own, interleaved in one run (see stretto bench --help)."""
+    _bench(context.args)
+
+
+def _bench(arguments: list[str]) -> None:
+    """Hand over to stretto.bench, imported only now since nothing else needs it."""
+    sys.exit(importlib.import_module("stretto.bench").main(arguments))
+
+
+@app.command()
+def demo(
+    rounds: Annotated[int, typer.Option(help="runs of each kind, in alternation", min=1)] = 3,
+    steps: Annotated[int, typer.Option(help="training steps a run", min=10)] = 150,
+    ranks: Annotated[int, typer.Option(help="MPI ranks", min=2)] = 4,
+) -> None:
+    """Train a small network natively and under Stretto in turn, and show who waited how long."""
+    from stretto.demo import run_demo  # noqa: PLC0415  (needs the repository's apps/, which other commands do not)
+
+    sys.exit(run_demo(rounds=rounds, steps=steps, ranks=ranks))
+
+
+def main() -> None:
+    """Entry point: errors for the user become one line on stderr and exit code 2."""
+    try:
+        if sys.argv[1:2] == ["bench"]:  # past the option parser, which would eat a `--`
+            _bench(sys.argv[2:])
+        app(standalone_mode=True)
+    except StrettoError as error:
+        print(f"stretto: {error}", file=sys.stderr)
+        sys.exit(2)

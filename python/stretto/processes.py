@@ -1,0 +1,48 @@
+"""Running a program with a time limit and leaving none of its processes behind."""
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from stretto.errors import StrettoError
+
+
+def run_limited(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> str:
+    """Run a command in a process group of its own and return what it printed, stdout and stderr together.
+
+    Raises StrettoError, with the end of the output, where it fails or takes longer than `timeout_s` seconds. In any
+    case, an interrupt of ours included, the group is gone afterwards: it is asked to end, then killed.
+    """
+    process = subprocess.Popen(
+        command,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        output = _end_group(process)
+        raise StrettoError(f"took longer than {timeout_s:.0f} s: {' '.join(command)}\n{output[-2000:]}") from None
+    except BaseException:
+        _end_group(process)
+        raise
+    if process.returncode != 0:
+        raise StrettoError(f"exit code {process.returncode} of: {' '.join(command)}\n{output[-4000:]}")
+    return output
+
+
+def _end_group(process: subprocess.Popen[str]) -> str:
+    """End the process group: SIGTERM, which launchers pass on to their ranks, and SIGKILL 5 s later; its output."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.communicate(timeout=5)[0]
+    return ""

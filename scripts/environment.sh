@@ -1,0 +1,8 @@
+# Sourced by the other scripts: where tools are, and what Open MPI needs to run as root with more ranks than cores.
+repository="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cd "$repository"
+venv="$repository/.venv"
+# Behind PATH: an MPI that is installed on the machine goes before the one of the .venv.
+export PATH="$PATH:$venv/bin"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe

@@ -1,0 +1,38 @@
+// Every algorithm's entry point; each is defined and explained in <collective>/<name>.cpp.
+#pragma once
+
+#include "core/group.hpp"
+
+namespace stretto {
+
+namespace allreduce {
+Task recursive_doubling(Group& g, Call call);
+Task rabenseifner(Group& g, Call call);
+Task ring(Group& g, Call call);
+Task reduce_bcast(Group& g, Call call);
+Task slot_exchange(Group& g, Call call);
+Task arrival_leader(Group& g, Call call);
+Task arrival_chain(Group& g, Call call);
+Task arrival_tree(Group& g, Call call);
+Task arrival_stripes(Group& g, Call call);
+}  // namespace allreduce
+
+namespace reduce {
+Task binomial(Group& g, Call call);
+Task reduce_scatter_gather(Group& g, Call call);
+Task arrival_chain(Group& g, Call call);
+Task arrival_stripes(Group& g, Call call);
+}  // namespace reduce
+
+namespace bcast {
+Task binomial(Group& g, Call call);
+Task scatter_allgather(Group& g, Call call);
+Task arrival_copy(Group& g, Call call);
+}  // namespace bcast
+
+namespace barrier {
+Task dissemination(Group& g, Call call);
+Task arrival_count(Group& g, Call call);
+}  // namespace barrier
+
+}  // namespace stretto

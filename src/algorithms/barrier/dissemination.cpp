@@ -1,0 +1,20 @@
+// Dissemination barrier: in round t every rank tells the rank 2^t to its right that it is here.
+//
+// Hensgen, Finkel, Manber 1988, doi:10.1007/BF01379320. After round t a rank knows of its 2^(t+1) - 1 predecessors.
+// Cost: ceil(log2 P) α.
+
+#include "algorithms/algorithms.hpp"
+#include "algorithms/patterns/exchange.hpp"
+
+namespace stretto::barrier {
+
+Task dissemination(Group& g, Call) {
+  const int p = g.size();
+  for (int distance = 1; distance < p; distance *= 2) {
+    const int to = (g.rank() + distance) % p;
+    const int from = (g.rank() - distance + p) % p;
+    co_await exchange(g, nullptr, 0, to, nullptr, 0, from);
+  }
+}
+
+}  // namespace stretto::barrier

@@ -1,0 +1,34 @@
+// Cutting a message into blocks, always between elements.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "core/group.hpp"
+
+namespace stretto {
+
+/// A run of elements of a call.
+struct Block {
+  std::size_t first;
+  std::size_t count;
+};
+
+/// Block `index` of `parts` nearly equal ones; the first `count % parts` are one element longer.
+inline Block even_block(std::size_t count, std::size_t parts, std::size_t index) {
+  const std::size_t base = count / parts;
+  const std::size_t longer = count % parts;
+  return {index * base + std::min(index, longer), base + (index < longer ? 1 : 0)};
+}
+
+/// The elements of `parts` even blocks from block `index` on, `blocks` of them.
+inline Block even_blocks(std::size_t count, std::size_t parts, std::size_t index, std::size_t blocks) {
+  const std::size_t first = even_block(count, parts, index).first;
+  const std::size_t end = index + blocks == parts ? count : even_block(count, parts, index + blocks).first;
+  return {first, end - first};
+}
+
+inline std::size_t offset(const Call& call, Block block) { return block.first * call.element_bytes; }
+inline std::size_t bytes(const Call& call, Block block) { return block.count * call.element_bytes; }
+
+}  // namespace stretto

@@ -1,0 +1,110 @@
+#include "algorithms/registry.hpp"
+
+#include <algorithm>
+
+#include "algorithms/algorithms.hpp"
+#include "arrival/board.hpp"
+
+namespace stretto {
+namespace {
+
+constexpr bool kAnyOperation = false;
+constexpr bool kCommutativeOnly = true;
+constexpr bool kDeterministic = true;
+constexpr bool kArrivalOrder = false;  // the order of summation is the order of arrival
+constexpr std::string_view kThakur = "Thakur, Rabenseifner, Gropp 2005";
+constexpr std::string_view kThesis4 = "Alizadeh 2021, Algorithm 4.1";
+constexpr std::string_view kThesis5 = "Alizadeh 2021, Algorithm 5.1";
+constexpr std::string_view kOurs = "Stretto";
+
+// Costs: α latency, β per byte, γ per reduced byte, n bytes, P ranks.
+constexpr Algorithm kAlgorithms[] = {
+    {Collective::allreduce, "recursive_doubling", &allreduce::recursive_doubling, Memory::none, 0, kAnyOperation,
+     kDeterministic, kThakur, "log P (α + nβ + nγ)", "log P (α + nβ + nγ)"},
+    {Collective::allreduce, "rabenseifner", &allreduce::rabenseifner, Memory::none, 0, kCommutativeOnly,
+     kDeterministic, kThakur, "2 log P α + 2nβ + nγ", "2 log P α + 2nβ + nγ"},
+    {Collective::allreduce, "ring", &allreduce::ring, Memory::none, 0, kCommutativeOnly, kDeterministic,
+     "Patarasuk, Yuan 2009", "2(P-1) α + 2nβ + nγ", "2(P-1) α + 2nβ + nγ"},
+    {Collective::allreduce, "reduce_bcast", &allreduce::reduce_bcast, Memory::none, 0, kAnyOperation, kDeterministic,
+     kThakur, "2 log P (α + nβ) + log P nγ", "2 log P (α + nβ) + log P nγ"},
+    {Collective::allreduce, "slot_exchange", &allreduce::slot_exchange, Memory::board, Board::kSlotBytes,
+     kAnyOperation, kDeterministic, kOurs, "P nγ a rank", "P nγ a rank"},
+    {Collective::allreduce, "arrival_leader", &allreduce::arrival_leader, Memory::board, Board::kSlotBytes,
+     kAnyOperation, kArrivalOrder, kThesis4, "P nγ + P copies", "nγ + P copies"},
+    {Collective::allreduce, "arrival_chain", &allreduce::arrival_chain, Memory::pool, 0, kCommutativeOnly,
+     kArrivalOrder, kThesis5, "P (α + nβ + nγ) + P copies", "α + nβ + nγ + P copies"},
+    {Collective::allreduce, "arrival_tree", &allreduce::arrival_tree, Memory::board, Board::kSlotBytes,
+     kCommutativeOnly, kArrivalOrder, "Stretto, after Benoit, Canon, Marchal 2014", "log P nγ + P copies",
+     "nγ + P copies"},
+    {Collective::allreduce, "arrival_stripes", &allreduce::arrival_stripes, Memory::pool, 0, kCommutativeOnly,
+     kArrivalOrder, kOurs, "nγ a rank + P copies", "nγ/P + P copies"},
+
+    {Collective::reduce, "binomial", &reduce::binomial, Memory::none, 0, kAnyOperation, kDeterministic, kThakur,
+     "log P (α + nβ + nγ)", "log P (α + nβ + nγ)"},
+    {Collective::reduce, "reduce_scatter_gather", &reduce::reduce_scatter_gather, Memory::none, 0, kCommutativeOnly,
+     kDeterministic, kThakur, "2 log P α + 2nβ + nγ", "2 log P α + 2nβ + nγ"},
+    {Collective::reduce, "arrival_chain", &reduce::arrival_chain, Memory::board, 0, kCommutativeOnly, kArrivalOrder,
+     kThesis5, "P (α + nβ + nγ)", "2 (α + nβ) + nγ"},
+    {Collective::reduce, "arrival_stripes", &reduce::arrival_stripes, Memory::pool, 0, kCommutativeOnly,
+     kArrivalOrder, kOurs, "nγ a rank + one copy", "nγ/P + one copy"},
+
+    {Collective::bcast, "binomial", &bcast::binomial, Memory::none, 0, kAnyOperation, kDeterministic, kThakur,
+     "log P (α + nβ)", "log P (α + nβ)"},
+    {Collective::bcast, "scatter_allgather", &bcast::scatter_allgather, Memory::none, 0, kAnyOperation,
+     kDeterministic, kThakur, "(log P + P - 1) α + 2nβ", "(log P + P - 1) α + 2nβ"},
+    {Collective::bcast, "arrival_copy", &bcast::arrival_copy, Memory::pool, 0, kAnyOperation, kDeterministic,
+     "Alizadeh 2021, section 4.3", "P copies", "one copy"},
+
+    {Collective::barrier, "dissemination", &barrier::dissemination, Memory::none, 0, kAnyOperation, kDeterministic,
+     "Hensgen, Finkel, Manber 1988", "log P α", "log P α"},
+    {Collective::barrier, "arrival_count", &barrier::arrival_count, Memory::board, 0, kAnyOperation, kDeterministic,
+     kOurs, "P atomic additions", "one line transfer"},
+};
+
+// How many bytes of a message one run of the algorithm can take.
+std::size_t window_bytes(const Board& board, const Algorithm& algorithm, const Call& call) {
+  if (algorithm.max_bytes > 0) return algorithm.max_bytes;
+  const bool through_pool = algorithm.memory == Memory::pool && call.bytes() > 0;
+  return through_pool ? std::max(board.pool_window(), Board::kSlotBytes) : std::max<std::size_t>(call.bytes(), 1);
+}
+
+}  // namespace
+
+std::string_view name_of(Collective collective) {
+  constexpr std::string_view kNames[] = {"allreduce", "reduce", "bcast", "barrier"};
+  return kNames[static_cast<std::size_t>(collective)];
+}
+
+std::span<const Algorithm> algorithms() { return kAlgorithms; }
+
+const Algorithm* find_algorithm(Collective collective, std::string_view name) {
+  for (const Algorithm& algorithm : kAlgorithms) {
+    if (algorithm.collective == collective && algorithm.name == name) return &algorithm;
+  }
+  return nullptr;
+}
+
+Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {
+  if (algorithm.memory == Memory::none) {
+    co_await algorithm.run(g, call);
+    co_return;
+  }
+  Board& board = g.board();
+  const std::size_t window =
+      std::max<std::size_t>(1, window_bytes(board, algorithm, call) / call.element_bytes);
+  std::size_t start = 0;
+  do {
+    Call part = call;
+    const std::size_t at = start * call.element_bytes;
+    part.count = std::min(window, call.count - start);
+    if (part.input != nullptr) part.input += at;
+    if (part.output != nullptr) part.output += at;
+    board.begin();
+    if (!board.may_enter()) co_await board.enter(g);
+    co_await algorithm.run(g, part);
+    board.leave(g);
+    start += part.count;
+  } while (start < call.count);
+}
+
+}  // namespace stretto

@@ -1,0 +1,43 @@
+// The registry: every algorithm describes itself once, and conformance tests, benchmark, selector, command line and
+// documentation read it from here.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "core/group.hpp"
+
+namespace stretto {
+
+enum class Collective { allreduce, reduce, bcast, barrier };
+inline constexpr Collective kCollectives[] = {Collective::allreduce, Collective::reduce, Collective::bcast,
+                                              Collective::barrier};
+std::string_view name_of(Collective collective);
+
+/// What an algorithm needs from the ranks' shared memory.
+enum class Memory { none, board, pool };
+
+struct Algorithm {
+  Collective collective;
+  std::string_view name;
+  Task (*run)(Group&, Call);
+  Memory memory;
+  std::size_t max_bytes;  // a message; longer ones are run in windows of this. 0: no bound
+  bool commutative_only;
+  bool deterministic;  // the same bits from run to run, whatever the order of arrival
+  std::string_view source;
+  std::string_view cost_balanced;
+  std::string_view cost_after_last;
+};
+
+std::span<const Algorithm> algorithms();
+
+/// nullptr if there is none of that name.
+const Algorithm* find_algorithm(Collective collective, std::string_view name);
+
+/// Runs `algorithm` with all that belongs around it: entering and leaving the board, windows of messages that are too
+/// long for the shared memory. A pool, where needed, has been attached before. `call` is the same on all ranks.
+Task run_algorithm(Group& g, const Algorithm& algorithm, Call call);
+
+}  // namespace stretto

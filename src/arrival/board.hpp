@@ -1,0 +1,129 @@
+// The arrival board: who has come to a collective, in which order, with what; in memory that all ranks of a node share.
+//
+// Calls that use the board are numbered alike by all ranks: 1, 2, 3, ... The number is the *generation* of everything
+// on the board: a rank publishes "call k" where the thesis (Alizadeh 2021, Algorithms 4.1 and 5.1) sets a flag that
+// somebody must reset, so back-to-back calls cannot meet, there is no mutex, and no barrier stands between calls. All
+// state exists twice, for even and odd calls: a rank enters call k when every rank has left call k-2. Zeroed memory is
+// the valid start.
+//
+// The order of arrival is one fetch-add. Every other word has a single writer at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/group.hpp"
+
+namespace stretto {
+
+inline constexpr std::size_t kLine = 128;  // two cache lines: the adjacent-line prefetcher pairs them
+
+/// One entry of the order of arrival.
+struct Arrival {
+  Signal announced;           // the call in which the fields below are valid
+  std::uint32_t rank;
+  std::uint64_t input_address;  // in that rank's memory, for single copy
+};
+
+/// What all ranks of one call share.
+struct Generation {
+  alignas(kLine) Atomic<std::uint32_t> arrivals;  // total over all calls of this parity; never reset
+  alignas(kLine) Signal everyone_arrived;
+  std::int64_t first_arrival_ns;
+  std::int64_t last_arrival_ns;
+  alignas(kLine) Signal done;  // the result is ready: small ones lie beside the signal, in the same line
+  std::uint32_t result_rank;   // larger ones in this rank's slot
+  alignas(32) std::byte result[96];
+  alignas(kLine) Atomic<std::uint64_t> parked;  // arrival_tree: the partial result that waits for another
+};
+
+/// A rank's place to leave a message of up to Board::kSlotBytes; up to 96 bytes travel in the signal's own line.
+struct alignas(kLine) Slot {
+  Signal filled;
+  std::uint32_t weight;  // arrival_tree: how many ranks' data the slot holds
+  alignas(32) std::byte payload[96];
+};
+
+/// Control of one chunk of the pool. The fields behind `held` belong to whoever holds it.
+struct alignas(kLine) Chunk {
+  Atomic<std::uint32_t> held;
+  std::uint32_t call;               // the fields below are of this call
+  std::uint32_t applied;            // contributions in the chunk
+  std::uint32_t last_applied_call;  // the call in which the last arriver's contribution was applied
+  Signal finished;                  // the call in which the chunk holds its final value
+};
+
+struct alignas(kLine) Presence {
+  Signal left;  // the latest call that this rank is done with: nothing of it is read or written any more
+};
+
+class Board {
+ public:
+  static constexpr std::size_t kInlineBytes = sizeof(Slot::payload);
+  static constexpr std::size_t kSlotBytes = 32 * 1024;
+  static constexpr std::size_t kMaxChunks = 512;  // a call
+  static constexpr std::size_t kMinChunkBytes = 16 * 1024;
+
+  /// Bytes of zeroed, line-aligned shared memory that a board of `ranks` ranks needs (without pool).
+  static std::size_t memory_bytes(int ranks);
+
+  Board(std::byte* memory, int ranks, int rank);
+
+  /// Memory for large messages, shared by all ranks. Every rank attaches the same at the same call number.
+  void attach_pool(std::byte* pool, std::size_t bytes) {
+    pool_ = pool;
+    pool_bytes_ = bytes;
+  }
+  /// The largest message that one call can hold in the pool: half of it, as calls alternate between the halves.
+  std::size_t pool_window() const { return pool_bytes_ / 2; }
+
+  // --- one call ---
+  /// Begins the next call; await enter() before touching anything shared.
+  void begin() { ++call_; }
+  bool may_enter() const;
+  Task enter(Group& g);
+  void leave(Group& g);
+  /// The call that just ended cannot have ended before all ranks had entered it.
+  void synchronised() { everyone_left_ = call_ - 1; }
+
+  std::uint32_t call() const { return call_; }
+
+  /// Takes the next place in the order of arrival and announces it. 0 is first.
+  int arrive(Group& g, const void* input = nullptr);
+  Arrival& arrival(int position) { return order_[parity() * ranks_ + static_cast<std::size_t>(position)]; }
+  /// First to last arrival of the present call, in ns, the same number on every rank. Valid before leave(), and only if
+  /// each rank has contributed something after its arrive() that this rank has waited for.
+  std::int64_t skew_ns() const { return generation().last_arrival_ns - generation().first_arrival_ns; }
+
+  Generation& generation() { return generations_[parity()]; }
+  const Generation& generation() const { return generations_[parity()]; }
+  Slot& slot(int rank) { return slots_[parity() * ranks_ + static_cast<std::size_t>(rank)]; }
+  /// Where a message of `bytes` bytes lies in a rank's slot.
+  std::byte* slot_data(int rank, std::size_t bytes);
+  /// Where the call's result of `bytes` bytes lies; valid for readers once generation().done is reached.
+  std::byte* result_data(std::size_t bytes);
+
+  Chunk& chunk(std::size_t index) { return chunks_[parity() * kMaxChunks + index]; }
+  std::byte* pool() { return pool_ + parity() * pool_window(); }
+
+ private:
+  std::size_t parity() const { return call_ & 1U; }
+
+  std::size_t ranks_;
+  int rank_;
+  Generation* generations_;
+  Arrival* order_;
+  Presence* presence_;
+  Slot* slots_;
+  Chunk* chunks_;
+  std::byte* slot_data_;
+  std::byte* pool_ = nullptr;
+  std::size_t pool_bytes_ = 0;
+
+  std::uint32_t call_ = 0;
+  std::uint32_t everyone_left_ = static_cast<std::uint32_t>(-1);
+  std::uint32_t arrivals_before_[2] = {0, 0};  // arrivals of earlier calls of each parity
+  bool arrived_ = false;                       // in the present call; all ranks or none call arrive()
+};
+
+}  // namespace stretto

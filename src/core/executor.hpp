@@ -1,0 +1,85 @@
+// Executor: resumes a rank's coroutines when what they wait for has come about.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <vector>
+
+#include "core/platform.hpp"
+#include "core/task.hpp"
+
+namespace stretto {
+
+class Executor;
+
+/// `co_await SignalWait{...}`: until the signal has reached the target. See Group::reached.
+struct SignalWait {
+  Executor* executor;
+  Signal* signal;
+  std::uint32_t target;
+  std::coroutine_handle<> waiter{};
+
+  bool await_ready() const { return signal->reached(target); }
+  void await_suspend(std::coroutine_handle<> suspended);
+  void await_resume() const noexcept {}
+};
+
+/// `co_await PauseWait{...}`: let others run before looking again. For rare contention only; prefer a signal.
+struct PauseWait {
+  Executor* executor;
+
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> suspended);
+  void await_resume() const noexcept {}
+};
+
+class Executor {
+ public:
+  explicit Executor(Platform& platform) : platform_(platform) {}
+
+  /// Resume `coroutine` in the next round.
+  void post(std::coroutine_handle<> coroutine) { ready_.push_back(coroutine); }
+  void watch(SignalWait& wait) {
+    watched_.push_back(&wait);
+    platform_.watching(*wait.signal, wait.target);
+  }
+  void rest(std::coroutine_handle<> coroutine) { resting_.push_back(coroutine); }
+
+  /// Resumes everything that can go on now. Returns whether anything could.
+  bool run_ready();
+
+  bool resting() const { return !resting_.empty(); }
+  void end_rest();
+
+  /// The blocking mode: runs `task` to its end on the caller's stack, polling `progress` (the transport's) between.
+  template <class Progress>
+  void drive(Task& task, Progress&& progress) {
+    task.start();
+    unsigned idle_rounds = 0;
+    while (!task.done()) {
+      const bool progressed = progress();
+      if (run_ready() || progressed) {
+        idle_rounds = 0;
+        continue;
+      }
+      SignalWait* sole = resting_.empty() && watched_.size() == 1 ? watched_.front() : nullptr;
+      platform_.idle(sole ? sole->signal : nullptr, sole ? sole->target : 0, idle_rounds++);
+      end_rest();
+    }
+  }
+
+ private:
+  Platform& platform_;
+  std::vector<std::coroutine_handle<>> ready_;
+  std::vector<std::coroutine_handle<>> running_;
+  std::vector<std::coroutine_handle<>> resting_;
+  std::vector<SignalWait*> watched_;
+};
+
+inline void SignalWait::await_suspend(std::coroutine_handle<> suspended) {
+  waiter = suspended;
+  executor->watch(*this);
+}
+inline void PauseWait::await_suspend(std::coroutine_handle<> suspended) { executor->rest(suspended); }
+
+}  // namespace stretto

@@ -1,0 +1,30 @@
+// Reductions reach the engine as type-erased functions, so that nothing above `intercept/` needs mpi.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace stretto {
+
+/// An MPI operation on elements of one datatype.
+struct Reduction {
+  /// inout[i] = in[i] op inout[i] for i < count (the operand order of MPI_Reduce_local).
+  void (*combine)(const void* in, void* inout, std::size_t count, const void* context) = nullptr;
+  const void* context = nullptr;
+  std::size_t element_bytes = 0;
+  bool commutative = true;
+};
+
+enum class Operation { sum, product, minimum, maximum, logical_and, logical_or, logical_xor, bit_and, bit_or, bit_xor };
+enum class Element {
+  int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, float128_x87,
+  complex64, complex128, boolean
+};
+
+/// The kernel for a predefined operation, or nullptr where MPI does not define it (bitwise operations on floating-point
+/// numbers, ordering of complex numbers, ...). Every kernel yields the same bits for the same operands on every rank.
+Reduction predefined_reduction(Operation operation, Element element);
+
+std::size_t element_bytes(Element element);
+
+}  // namespace stretto

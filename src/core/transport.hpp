@@ -1,0 +1,57 @@
+// Transport: moves messages between the ranks of one communicator.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+
+namespace stretto {
+
+class Transport;
+
+/// One message on its way; awaiting it waits for its completion. A sent buffer may be reused, a received one read, when
+/// it is complete. Messages from one rank to another with the same stream arrive in the order sent.
+struct Transfer {
+  enum class Kind : std::uint8_t { send, receive };
+
+  Transport* transport;
+  std::byte* data;
+  std::size_t bytes;
+  int peer;              // rank in the communicator
+  std::uint32_t stream;  // tells apart concurrent messages between the same two ranks
+  Kind kind;
+  bool started = false;
+  bool complete = false;
+  unsigned parts = 0;  // for the transport: outstanding pieces of this message
+  std::coroutine_handle<> waiter{};
+
+  /// Hands the message to the transport without waiting.
+  void start();
+
+  bool await_ready() {
+    start();
+    return complete;
+  }
+  void await_suspend(std::coroutine_handle<> suspended) noexcept { waiter = suspended; }
+  void await_resume() const noexcept {}
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  /// Begins `transfer`, which stays where it is until complete. Sets `complete` at once where possible; otherwise
+  /// progress() sets it later and posts `waiter`, if there is one by then, to the executor.
+  virtual void start(Transfer& transfer) = 0;
+
+  /// Returns whether any transfer completed.
+  virtual bool progress() = 0;
+};
+
+inline void Transfer::start() {
+  if (started) return;
+  started = true;
+  transport->start(*this);
+}
+
+}  // namespace stretto

@@ -1,0 +1,256 @@
+#include "transport/sim/world.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+namespace stretto::sim {
+
+struct World::Message {
+  int from;
+  std::uint32_t stream;
+  std::size_t bytes;
+  std::vector<std::byte> data;    // eager: a copy of what was sent
+  Transfer* sender = nullptr;     // rendezvous: completes with the receiver
+  Transfer* receiver = nullptr;   // matched
+};
+
+class World::Rank final : public Platform, public Transport {
+ public:
+  Rank(World& world, int number, int size)
+      : world_(world),
+        number_(number),
+        board_(line_aligned(world.board_memory_), size, number),
+        endpoint_(number, size, *this, *this),
+        group_(endpoint_) {
+    board_.attach_pool(line_aligned(world.pool_memory_), world.options_.pool_bytes);
+    endpoint_.board = &board_;
+  }
+
+  static std::byte* line_aligned(std::vector<std::byte>& memory) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+    return reinterpret_cast<std::byte*>((address + kLine - 1) / kLine * kLine);
+  }
+
+  // Platform
+  std::int64_t now_ns() override { return clock; }
+  void publish(Signal& signal, std::uint32_t value) override {
+    signal.value.store(value, std::memory_order_release);
+    const auto found = world_.watchers_.find(&signal);
+    if (found == world_.watchers_.end()) return;
+    std::erase_if(found->second, [&](const auto& watcher) {
+      if (!signal.reached(watcher.second)) return false;
+      world_.schedule(clock + static_cast<std::int64_t>(world_.options_.signal_ns), watcher.first, nullptr);
+      return true;
+    });
+    if (found->second.empty()) world_.watchers_.erase(found);
+  }
+  void watching(Signal& signal, std::uint32_t target) override { world_.watchers_[&signal].emplace_back(number_, target); }
+  void idle(Signal*, std::uint32_t, unsigned) override {}
+  void charge(Work work, std::size_t bytes) override {
+    const double rate = work == Work::reduce ? world_.options_.gamma_ns_per_byte : world_.options_.delta_ns_per_byte;
+    clock += static_cast<std::int64_t>(rate * static_cast<double>(bytes));
+  }
+  bool can_read_peers() const override { return world_.options_.single_copy; }
+  void read_peer(int, void* to, std::uint64_t address, std::size_t bytes) override {
+    std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
+    charge(Work::copy, bytes);
+  }
+
+  // Transport
+  void start(Transfer& transfer) override {
+    if (transfer.kind == Transfer::Kind::send) {
+      world_.send(number_, transfer);
+    } else {
+      world_.receive(number_, transfer);
+    }
+  }
+  bool progress() override { return false; }
+
+  Group& group() { return group_; }
+  Executor& executor() { return endpoint_.executor; }
+
+  std::int64_t clock = 0;
+  std::int64_t out_free = 0;
+  std::int64_t in_free = 0;
+  bool started = false;
+  std::int64_t exit = -1;
+  std::map<Key, std::deque<Transfer*>> posted;
+  std::map<Key, std::deque<std::shared_ptr<Message>>> unexpected;
+
+ private:
+  World& world_;
+  const int number_;
+  Board board_;
+  Endpoint endpoint_;
+  Group group_;
+
+ public:
+  std::optional<Task> task;  // last: its frames use all of the above until they die
+};
+
+World::World(Options options)
+    : options_(std::move(options)),
+      random_(options_.seed),
+      board_memory_(Board::memory_bytes(options_.ranks) + kLine),
+      pool_memory_(options_.pool_bytes + kLine) {
+  for (int rank = 0; rank < options_.ranks; ++rank) ranks_.push_back(std::make_unique<Rank>(*this, rank, options_.ranks));
+}
+
+World::~World() = default;
+
+const Link& World::link(int a, int b) const {
+  return a / options_.ranks_per_node == b / options_.ranks_per_node ? options_.intra : options_.inter;
+}
+
+void World::schedule(std::int64_t time, int rank, std::shared_ptr<Message> message) {
+  if (options_.jitter_ns > 0) {
+    time += static_cast<std::int64_t>(std::uniform_real_distribution<double>(0, options_.jitter_ns)(random_));
+  }
+  if (message != nullptr && message->receiver == nullptr) {  // still under way: must not overtake
+    const auto pair = static_cast<std::uint64_t>(message->from) << 32 | static_cast<std::uint32_t>(rank);
+    std::int64_t& latest = latest_delivery_[pair];
+    latest = time = std::max(time, latest + 1);
+  }
+  events_.push({time, random_(), rank, std::move(message)});
+}
+
+std::vector<std::int64_t> World::run(const Body& body) {
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    ranks_[rank]->task.emplace(body(ranks_[rank]->group()));
+    ranks_[rank]->started = false;
+    ranks_[rank]->exit = -1;
+    schedule(options_.arrivals_ns.empty() ? 0 : options_.arrivals_ns[rank], static_cast<int>(rank), nullptr);
+  }
+  while (!events_.empty()) {
+    const Event event = events_.top();
+    events_.pop();
+    handle(event);
+  }
+
+  std::string stuck;
+  std::vector<std::int64_t> exits;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (ranks_[rank]->exit < 0) stuck += " " + std::to_string(rank);
+    exits.push_back(ranks_[rank]->exit);
+  }
+  if (!stuck.empty()) {
+    throw std::runtime_error("deadlock with seed " + std::to_string(options_.seed) + ": ranks" + stuck + " wait");
+  }
+  for (auto& rank : ranks_) rank->task.reset();
+  return exits;
+}
+
+void World::handle(const Event& event) {
+  if (event.message != nullptr) {
+    Message& message = *event.message;
+    if (message.receiver == nullptr) {
+      arrive(event.rank, event.message);
+      if (!ranks_[static_cast<std::size_t>(event.rank)]->started) return;
+    } else {  // a rendezvous has finished
+      std::memcpy(message.receiver->data, message.sender->data, message.bytes);
+      complete(message.from, *message.sender);
+      run_rank(message.from, event.time);
+      complete(event.rank, *message.receiver);
+    }
+  }
+  run_rank(event.rank, event.time);
+}
+
+void World::run_rank(int number, std::int64_t time) {
+  Rank& rank = *ranks_[static_cast<std::size_t>(number)];
+  rank.clock = std::max(rank.clock, time);
+  if (!rank.started) {
+    rank.started = true;
+    rank.task->start();
+  }
+  while (rank.executor().run_ready()) {
+  }
+  if (rank.exit < 0 && rank.task->done()) rank.exit = rank.clock;
+  if (rank.executor().resting()) {
+    rank.executor().end_rest();
+    schedule(rank.clock + 1000, number, nullptr);
+  }
+}
+
+void World::send(int from, Transfer& transfer) {
+  Rank& sender = *ranks_[static_cast<std::size_t>(from)];
+  Rank& receiver = *ranks_[static_cast<std::size_t>(transfer.peer)];
+  const Link& cost = link(from, transfer.peer);
+  auto message = std::make_shared<Message>();
+  message->from = from;
+  message->stream = transfer.stream;
+  message->bytes = transfer.bytes;
+  const bool eager = transfer.bytes <= options_.eager_bytes;
+  const auto alpha = static_cast<std::int64_t>(cost.alpha_ns);
+  const auto wire = eager ? static_cast<std::int64_t>(cost.beta_ns_per_byte * static_cast<double>(transfer.bytes)) : 0;
+  const std::int64_t begin = std::max(sender.clock, sender.out_free);
+  const std::int64_t delivered = std::max(begin + alpha, receiver.in_free) + wire;
+  sender.out_free = begin + wire;
+  if (eager) {
+    message->data.assign(transfer.data, transfer.data + transfer.bytes);
+    receiver.in_free = delivered;
+    transfer.complete = true;
+  } else {
+    message->sender = &transfer;
+  }
+  schedule(delivered, transfer.peer, std::move(message));
+}
+
+void World::receive(int to, Transfer& transfer) {
+  Rank& receiver = *ranks_[static_cast<std::size_t>(to)];
+  const Key key = static_cast<Key>(transfer.peer) << 32 | transfer.stream;
+  auto& waiting = receiver.unexpected[key];
+  if (waiting.empty()) {
+    receiver.posted[key].push_back(&transfer);
+    return;
+  }
+  const std::shared_ptr<Message> message = waiting.front();
+  waiting.pop_front();
+  match(to, message, transfer);
+}
+
+void World::arrive(int to, const std::shared_ptr<Message>& message) {
+  Rank& receiver = *ranks_[static_cast<std::size_t>(to)];
+  const Key key = static_cast<Key>(message->from) << 32 | message->stream;
+  auto& posted = receiver.posted[key];
+  if (posted.empty()) {
+    receiver.unexpected[key].push_back(message);
+    return;
+  }
+  Transfer& transfer = *posted.front();
+  posted.pop_front();
+  match(to, message, transfer);
+}
+
+void World::match(int to, const std::shared_ptr<Message>& message, Transfer& transfer) {
+  if (message->bytes != transfer.bytes) {
+    throw std::runtime_error("rank " + std::to_string(to) + " expects " + std::to_string(transfer.bytes) +
+                             " bytes from rank " + std::to_string(message->from) + ", which sent " +
+                             std::to_string(message->bytes));
+  }
+  if (message->sender == nullptr) {
+    if (transfer.bytes > 0) std::memcpy(transfer.data, message->data.data(), transfer.bytes);
+    complete(to, transfer);
+    return;
+  }
+  Rank& sender = *ranks_[static_cast<std::size_t>(message->from)];
+  Rank& receiver = *ranks_[static_cast<std::size_t>(to)];
+  const Link& cost = link(message->from, to);
+  const auto wire = static_cast<std::int64_t>(cost.beta_ns_per_byte * static_cast<double>(message->bytes));
+  const std::int64_t begin = std::max({receiver.clock + static_cast<std::int64_t>(cost.alpha_ns), sender.out_free,
+                                       receiver.in_free});
+  sender.out_free = receiver.in_free = begin + wire;
+  message->receiver = &transfer;
+  schedule(begin + wire, to, message);
+}
+
+void World::complete(int rank, Transfer& transfer) {
+  transfer.complete = true;
+  if (transfer.waiter) ranks_[static_cast<std::size_t>(rank)]->executor().post(transfer.waiter);
+}
+
+}  // namespace stretto::sim

@@ -1,0 +1,87 @@
+// Virtual ranks in one process, in virtual time, with real data.
+//
+// Messages cost α + nβ (Hockney 1994), with own values inside a node and between nodes; a rank's port carries one message
+// a time in each direction. Reductions and copies cost γ and δ per byte. Events at equal times, and with `jitter` events
+// near each other, are ordered by the seed; messages between the same two ranks never overtake each other.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <queue>
+#include <random>
+#include <unordered_map>
+#include <vector>
+
+#include "arrival/board.hpp"
+#include "core/group.hpp"
+
+namespace stretto::sim {
+
+struct Link {
+  double alpha_ns;
+  double beta_ns_per_byte;
+};
+
+struct Options {
+  int ranks = 1;
+  int ranks_per_node = 1 << 30;  // consecutive ranks share a node
+  Link intra{500, 0.1};
+  Link inter{2000, 0.1};
+  double gamma_ns_per_byte = 0.1;
+  double delta_ns_per_byte = 0.05;
+  double signal_ns = 200;                 // until a published signal is seen
+  std::size_t eager_bytes = 4096;         // longer messages wait for their receiver
+  double jitter_ns = 0;                   // each event comes up to this much later
+  std::uint64_t seed = 1;
+  std::vector<std::int64_t> arrivals_ns;  // empty: all at 0
+  std::size_t pool_bytes = 1 << 20;
+  bool single_copy = true;
+};
+
+class World {
+ public:
+  using Body = std::function<Task(Group&)>;
+
+  explicit World(Options options);
+  ~World();
+
+  /// Runs `body` on every rank, each from its arrival time on, and returns the ranks' exit times in ns.
+  /// Throws std::runtime_error, naming the seed and the ranks, if some can never go on.
+  std::vector<std::int64_t> run(const Body& body);
+
+ private:
+  class Rank;
+  struct Message;
+  struct Event {
+    std::int64_t time;
+    std::uint64_t tie;
+    int rank;
+    std::shared_ptr<Message> message;  // delivered or finished; null: look around
+    bool operator<(const Event& other) const { return std::tie(other.time, other.tie) < std::tie(time, tie); }
+  };
+  using Key = std::uint64_t;  // source and stream, at one receiver
+
+  const Link& link(int a, int b) const;
+  void schedule(std::int64_t time, int rank, std::shared_ptr<Message> message);
+  void handle(const Event& event);
+  void run_rank(int rank, std::int64_t time);
+  void send(int from, Transfer& transfer);
+  void receive(int to, Transfer& transfer);
+  void arrive(int to, const std::shared_ptr<Message>& message);
+  void match(int to, const std::shared_ptr<Message>& message, Transfer& transfer);
+  void complete(int rank, Transfer& transfer);
+
+  const Options options_;
+  std::mt19937_64 random_;
+  std::vector<std::byte> board_memory_;
+  std::vector<std::byte> pool_memory_;
+  std::vector<std::unique_ptr<Rank>> ranks_;
+  std::priority_queue<Event> events_;
+  std::unordered_map<Signal*, std::vector<std::pair<int, std::uint32_t>>> watchers_;
+  std::unordered_map<std::uint64_t, std::int64_t> latest_delivery_;  // per pair of ranks
+};
+
+}  // namespace stretto::sim

@@ -1,0 +1,147 @@
+// Conformance on virtual ranks: every algorithm of the registry, many process counts, seeded orders of events, every
+// order of arrival of up to five ranks.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "checks.hpp"
+#include "transport/sim/world.hpp"
+
+namespace stretto::conformance {
+namespace {
+
+std::string label(const Algorithm& algorithm, int ranks, std::uint64_t seed) {
+  return std::string(name_of(algorithm.collective)) + "/" + std::string(algorithm.name) + " P=" +
+         std::to_string(ranks) + " seed=" + std::to_string(seed);
+}
+
+sim::Options options_for(int ranks, std::uint64_t seed) {
+  sim::Options options;
+  options.ranks = ranks;
+  options.seed = seed;
+  options.jitter_ns = seed % 3 == 0 ? 0 : 3000;
+  options.eager_bytes = seed % 2 == 0 ? 0 : 1024;  // every other seed: all messages wait for their receiver
+  options.single_copy = seed % 4 < 2;
+  options.pool_bytes = 256 * 1024;
+  return options;
+}
+
+/// A row of calls, back to back, with varying shapes.
+Task several_calls(Group& g, const Algorithm& algorithm, std::vector<Shape> shapes, std::string name) {
+  for (unsigned call = 0; call < shapes.size(); ++call) {
+    co_await run_and_check(g, algorithm, shapes[call], call, name);
+  }
+}
+
+void run(const Algorithm& algorithm, const sim::Options& options, const std::vector<Shape>& shapes) {
+  sim::World world(options);
+  const std::string name = label(algorithm, options.ranks, options.seed);
+  SCOPED_TRACE(name);
+  world.run([&](Group& g) { return several_calls(g, algorithm, shapes, name); });
+}
+
+std::vector<Shape> shapes_for(const Algorithm& algorithm, int ranks) {
+  std::vector<Shape> shapes;
+  int root = 0;
+  for (std::size_t count : {std::size_t{1}, std::size_t{0}, std::size_t{2}, std::size_t{7},
+                            static_cast<std::size_t>(ranks), std::size_t{13}, std::size_t{1000}}) {
+    for (bool in_place : {false, true}) {
+      shapes.push_back({count, root, in_place, false});
+      if (!algorithm.commutative_only) shapes.push_back({count, root, in_place, true});
+      root = (root + 1) % ranks;
+    }
+  }
+  return shapes;
+}
+
+class EveryAlgorithm : public testing::TestWithParam<Algorithm> {};
+
+TEST_P(EveryAlgorithm, ProcessCounts) {
+  std::vector<int> process_counts(17);
+  std::iota(process_counts.begin(), process_counts.end(), 1);
+  for (int more : {31, 32, 33, 64}) process_counts.push_back(more);
+  for (int ranks : process_counts) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) run(GetParam(), options_for(ranks, seed), shapes_for(GetParam(), ranks));
+  }
+}
+
+TEST_P(EveryAlgorithm, ThousandRanks) {
+  run(GetParam(), options_for(1000, 5), {{3, 999, false, false}, {1001, 500, true, false}});
+}
+
+TEST_P(EveryAlgorithm, EveryRoot) {
+  for (int ranks = 1; ranks <= 9; ++ranks) {
+    std::vector<Shape> shapes;
+    for (int root = 0; root < ranks; ++root) shapes.push_back({19, root, root % 2 == 0, !GetParam().commutative_only});
+    run(GetParam(), options_for(ranks, 2), shapes);
+  }
+}
+
+TEST_P(EveryAlgorithm, LongMessagesInWindows) {
+  // 50 000 elements are 400 kB: several windows of the pool and of the slots, and several chunks.
+  for (int ranks : {2, 3, 8}) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      run(GetParam(), options_for(ranks, seed), {{50000, ranks - 1, false, false}, {16384, 0, true, false}});
+    }
+  }
+}
+
+TEST_P(EveryAlgorithm, EveryOrderOfArrival) {
+  for (int ranks = 2; ranks <= 5; ++ranks) {
+    std::vector<std::int64_t> place(static_cast<std::size_t>(ranks));
+    std::iota(place.begin(), place.end(), 0);
+    do {
+      for (std::int64_t gap : {300, 1000000}) {  // closer together than a message takes, and far apart
+        sim::Options options = options_for(ranks, 1);
+        options.arrivals_ns.clear();
+        for (std::int64_t p : place) options.arrivals_ns.push_back(p * gap);
+        run(GetParam(), options, {{5, ranks - 1, false, false}, {3000, 0, true, false}, {5, 1, false, false}});
+      }
+    } while (std::next_permutation(place.begin(), place.end()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, testing::ValuesIn(algorithms().begin(), algorithms().end()),
+                         [](const auto& test) {
+                           return std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
+                         });
+
+// Different collectives in a row, none of which waits for all ranks, on one board.
+TEST(Board, MixedCallsBackToBack) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    sim::Options options = options_for(6, seed);
+    for (int rank = 0; rank < 6; ++rank) options.arrivals_ns.push_back(static_cast<std::int64_t>(rank * seed) * 5000);
+    sim::World world(options);
+    const auto body = [seed](Group& g) -> Task {
+      std::mt19937_64 random(seed);  // the same on every rank
+      for (unsigned call = 0; call < 60; ++call) {
+        const Algorithm& algorithm = algorithms()[random() % algorithms().size()];
+        const Shape shape{random() % 9000, static_cast<int>(random() % 6), random() % 2 == 0, false};
+        co_await run_and_check(g, algorithm, shape, call, "mixed seed " + std::to_string(seed));
+      }
+    };
+    world.run(body);
+  }
+}
+
+TEST(Simulation, DeadlockIsReportedWithSeedAndRanks) {
+  sim::Options options;
+  options.ranks = 3;
+  options.seed = 77;
+  sim::World world(options);
+  const auto body = [](Group& g) -> Task {
+    std::byte data{};
+    if (g.rank() == 1) co_await g.recv(&data, 1, 0);
+  };
+  try {
+    world.run(body);
+    FAIL() << "rank 1 waits for a message that nobody sends";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "deadlock with seed 77: ranks 1 wait");
+  }
+}
+
+}  // namespace
+}  // namespace stretto::conformance

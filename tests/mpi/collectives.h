@@ -1,0 +1,79 @@
+/* One checked call of a collective on any communicator: for tests about communicators, order and threads. */
+#ifndef STRETTO_TESTS_COLLECTIVES_H
+#define STRETTO_TESTS_COLLECTIVES_H
+
+#include "check.h"
+
+enum { kAllreduce, kReduce, kBcast, kBarrier, kCollectives };
+
+/* What all ranks of the communicator must know alike. `salt` makes the values of neighbouring calls differ. */
+typedef struct {
+  int collective, count, root, salt;
+  bool in_place;
+} Call;
+
+static inline bool values_are(const int64_t* data, const Call* call, int64_t first, int64_t step) {
+  for (int i = 0; i < call->count; i++)
+    if (data[i] != first + step * i) return false;
+  return true;
+}
+
+/* Contributions are value_at(rank, i) + salt, rank being the one in `comm`. */
+static inline void run_call(MPI_Comm comm, const Call* call) {
+  int rank, size;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  const size_t bytes = (size_t)call->count * 8;
+  int64_t* data = guarded_new(bytes);
+  int64_t* result = guarded_new(bytes);
+  const bool in_place = call->in_place && (call->collective == kAllreduce || rank == call->root);
+  for (int i = 0; i < call->count; i++) data[i] = value_at(rank, i) + call->salt;
+  if (in_place) memcpy(result, data, bytes);
+  const void* send = in_place ? MPI_IN_PLACE : data;
+  const int64_t first_sum = sum_at(size, 0) + (int64_t)size * call->salt;
+  bool right = true;
+  if (call->collective == kAllreduce) {
+    MPI_Allreduce(send, result, call->count, MPI_INT64_T, MPI_SUM, comm);
+    right = values_are(result, call, first_sum, size);
+  } else if (call->collective == kReduce) {
+    MPI_Reduce(send, result, call->count, MPI_INT64_T, MPI_SUM, call->root, comm);
+    right = rank != call->root || values_are(result, call, first_sum, size);
+  } else if (call->collective == kBcast) {
+    MPI_Bcast(data, call->count, MPI_INT64_T, call->root, comm);
+    right = values_are(data, call, value_at(call->root, 0) + call->salt, 1);
+  } else {
+    MPI_Barrier(comm);
+  }
+  CHECK(right, "collective %d count %d root %d salt %d on %d ranks: wrong result", call->collective, call->count,
+        call->root, call->salt, size);
+  CHECK(guarded_intact(data, bytes) && guarded_intact(result, bytes), "collective %d: wrote beyond", call->collective);
+  guarded_free(data);
+  guarded_free(result);
+}
+
+/* Every collective, a few counts, every root. */
+static inline void run_every_call(MPI_Comm comm) {
+  int size;
+  MPI_Comm_size(comm, &size);
+  const int counts[] = {1, 100, 20011};
+  for (int collective = 0; collective < kCollectives; collective++)
+    for (int c = 0; c < 3; c++)
+      for (int root = 0; root < size; root++) {
+        const Call call = {collective, counts[c], root, 17 * c + root, root % 2 == 0};
+        run_call(comm, &call);
+      }
+}
+
+/* A call drawn from `state`, which must be alike on all ranks of a communicator of `size` ranks. */
+static inline Call random_call(uint32_t* state, int size) {
+  const uint32_t sizes[] = {1, 2, 60, 700, 5000, 40000};
+  Call call;
+  call.collective = (int)(random_next(state) % kCollectives);
+  call.count = (int)(random_next(state) % sizes[random_next(state) % 6]);
+  call.root = (int)(random_next(state) % (uint32_t)size);
+  call.salt = (int)(random_next(state) % 1000);
+  call.in_place = random_next(state) % 2 == 0;
+  return call;
+}
+
+#endif

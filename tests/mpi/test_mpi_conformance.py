@@ -1,0 +1,24 @@
+"""Each collective on real MPI: every count, root and type in one run, for each number of ranks and each algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import COLLECTIVES, env_for, run_mpi, settings
+
+RANKS = (1, 2, 3, 4, 5, 7, 8)
+PROGRAMS = {
+    "allreduce": "mpi/allreduce_counts.c",
+    "reduce": "mpi/reduce_counts.c",
+    "bcast": "mpi/bcast_counts.c",
+    "barrier": "mpi/barrier_order.c",
+}
+EVERY_SETTING = [(collective, setting) for collective in COLLECTIVES for setting in settings(collective)]
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize(("collective", "setting"), EVERY_SETTING)
+def test_every_count_and_root(compiled: Callable[..., Path], collective: str, setting: str, ranks: int) -> None:
+    run_mpi(compiled(PROGRAMS[collective]), ranks, env_for(collective, setting)).check()

@@ -1,0 +1,113 @@
+"""What MPI promises beyond results: operations, communicators, order, threads, errors, progress, begin and end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import algorithms, env_for, run_mpi, settings, stretto_env
+
+Compiled = Callable[..., Path]
+LOADING = ("unloaded", "native", "default")
+# Programs that call every collective; each algorithm is forced in them once, on a number of ranks that suits it ill.
+EVERY_COLLECTIVE = ("communicators", "mixture", "progress", "threads")
+REDUCTIONS = ("allreduce", "reduce")
+
+
+def loading_env(loading: str) -> dict[str, str]:
+    """All four collectives alike: not preloaded, passed through, or Stretto's choice."""
+    if loading == "unloaded":
+        return {}
+    return stretto_env(allreduce=loading, reduce=loading, bcast=loading, barrier=loading)
+
+
+def forced() -> list[tuple[str, str]]:
+    return [(collective, name) for collective in (*REDUCTIONS, "bcast", "barrier") for name in algorithms(collective)]
+
+
+@pytest.mark.parametrize("ranks", (2, 3, 8))
+@pytest.mark.parametrize("loading", LOADING)
+@pytest.mark.parametrize("program", ("ops_types", "user_operations", *EVERY_COLLECTIVE))
+def test_by_default(compiled: Compiled, program: str, loading: str, ranks: int) -> None:
+    run_mpi(compiled(f"mpi/{program}.c"), ranks, loading_env(loading)).check()
+
+
+@pytest.mark.parametrize("ranks", (3, 8))
+@pytest.mark.parametrize("program", ("ops_types", "user_operations"))
+@pytest.mark.parametrize(
+    ("collective", "name"), [(collective, name) for collective in REDUCTIONS for name in algorithms(collective)]
+)
+def test_operations_forced(compiled: Compiled, program: str, collective: str, name: str, ranks: int) -> None:
+    run_mpi(compiled(f"mpi/{program}.c"), ranks, stretto_env(**{collective: name})).check()
+
+
+@pytest.mark.parametrize("program", EVERY_COLLECTIVE)
+@pytest.mark.parametrize(("collective", "name"), forced())
+def test_every_collective_forced(compiled: Compiled, program: str, collective: str, name: str) -> None:
+    run_mpi(compiled(f"mpi/{program}.c"), 5, stretto_env(**{collective: name})).check()
+
+
+@pytest.mark.parametrize("seed", (2, 3, 4))
+def test_long_mixture(compiled: Compiled, seed: int) -> None:
+    run_mpi([compiled("mpi/mixture.c"), str(seed), "1000"], 7, stretto_env()).check()
+
+
+@pytest.mark.parametrize("ranks", (1, 2, 7))
+@pytest.mark.parametrize("loading", LOADING)
+def test_freed_communicators_leave_nothing(compiled: Compiled, loading: str, ranks: int) -> None:
+    run_mpi(compiled("mpi/communicator_leaks.c"), ranks, loading_env(loading)).check()
+
+
+@pytest.mark.parametrize("loading", ("native", "default"))
+@pytest.mark.parametrize("ranks", (1, 3))
+def test_same_errors_as_native(compiled: Compiled, loading: str, ranks: int) -> None:
+    program = compiled("mpi/errors.c")
+    expected = run_mpi(program, ranks).check().lines("result: ")
+    assert len(expected) == 40
+    assert run_mpi(program, ranks, loading_env(loading)).check().lines("result: ") == expected
+
+
+@pytest.mark.parametrize("loading", LOADING)
+def test_fatal_errors_end_the_job(compiled: Compiled, loading: str) -> None:
+    outcome = run_mpi([compiled("mpi/errors.c"), "fatal"], 3, loading_env(loading))
+    assert outcome.code != 0
+    assert "went on" not in outcome.output
+    assert not outcome.leftovers
+
+
+@pytest.mark.parametrize("setting", settings("allreduce"))
+def test_same_bits_on_every_rank(compiled: Compiled, setting: str) -> None:
+    run_mpi(compiled("mpi/floating_bits.c"), 5, env_for("allreduce", setting)).check()
+
+
+@pytest.mark.parametrize("setting", [name for name in settings("allreduce") if name not in ("unloaded", "native")])
+def test_deterministic_runs_are_reproducible(compiled: Compiled, setting: str) -> None:
+    env = stretto_env(allreduce=setting, deterministic=1)
+    hashes = [run_mpi(compiled("mpi/floating_bits.c"), 5, env).check().lines("hash: ") for _ in range(2)]
+    assert hashes[0]
+    assert hashes[0] == hashes[1]
+
+
+@pytest.mark.parametrize("loading", LOADING)
+@pytest.mark.parametrize("arguments", ([], ["thread"]), ids=("init", "init_thread"))
+@pytest.mark.parametrize("ranks", (1, 4))
+def test_begin_and_end(compiled: Compiled, loading: str, arguments: list[str], ranks: int) -> None:
+    run_mpi([compiled("mpi/lifecycle.c"), *arguments], ranks, loading_env(loading)).check()
+
+
+@pytest.mark.parametrize("loading", LOADING)
+def test_sessions(compiled: Compiled, loading: str) -> None:
+    run_mpi(compiled("mpi/sessions.c"), 3, loading_env(loading)).check()
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("setting", settings("allreduce"))
+def test_more_bytes_than_an_int_holds_allreduce(compiled: Compiled, setting: str) -> None:
+    run_mpi(compiled("mpi/large_count.c"), 2, env_for("allreduce", setting), limit_s=300).check()
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("setting", settings("bcast"))
+def test_more_bytes_than_an_int_holds_bcast(compiled: Compiled, setting: str) -> None:
+    run_mpi(compiled("mpi/large_count.c"), 2, env_for("bcast", setting), limit_s=300).check()
