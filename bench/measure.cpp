@@ -56,7 +56,8 @@ void Measurement::measure_size(std::size_t size_index) {
   const std::size_t size = options_.sizes_bytes[size_index];
   const int iterations = options_.iterations[size_index];
   const std::int64_t latency_ns = measure_latency_ns(world_, size);
-  const std::int64_t bound_ns = measure_copy_bound_ns(world_, size, results_of(options_.collective, world_.size()));
+  const int copies = results_of(options_.collective, world_.size());
+  const std::int64_t bound_ns = measure_copy_bound_ns(world_, size, copies);
   CollectiveCase work(options_, world_, size);
   std::uint64_t number = random_bits(options_.seed, size_index, 0);
   for (int iteration = -options_.warm_up; iteration < iterations; ++iteration) {
@@ -66,7 +67,7 @@ void Measurement::measure_size(std::size_t size_index) {
     for (const std::size_t algorithm : order_of(index))
       measure_call(work, Call{iteration, algorithm, root, 0, delays}, ++number);
   }
-  log_.write_size({size, iterations, latency_ns, bound_ns});
+  log_.write_size({size, iterations, copies, latency_ns, bound_ns});
 }
 
 // A seeded shuffle, so that no algorithm always finds the state that the same other one leaves behind.

@@ -72,8 +72,8 @@ void SampleLog::add(Call call, const std::string& ran, std::int64_t arrival_ns, 
 void SampleLog::write_size(const SizeFacts& facts) {
   const std::vector<std::byte> all = world_.gather(passages_.data(), passages_.size() * sizeof(Passage));
   if (file_ != nullptr) {
-    std::fprintf(file_, "{\"kind\": \"size\", \"size\": %zu, \"iterations\": %d, \"latency_ns\": %lld, "
-                 "\"copy_bound_ns\": %lld}\n", facts.size_bytes, facts.iterations,
+    std::fprintf(file_, "{\"kind\": \"size\", \"size\": %zu, \"iterations\": %d, \"copies\": %d, "
+                 "\"latency_ns\": %lld, \"copy_bound_ns\": %lld}\n", facts.size_bytes, facts.iterations, facts.copies,
                  static_cast<long long>(facts.latency_ns), static_cast<long long>(facts.copy_bound_ns));
     std::vector<Passage> passages(static_cast<std::size_t>(world_.size()));
     for (std::size_t call = 0; call < calls_.size(); ++call) {

@@ -29,6 +29,7 @@ struct Passage {
 struct SizeFacts {
   std::size_t size_bytes;
   int iterations;
+  int copies;  // private copies of the message that are its results
   std::int64_t latency_ns;
   std::int64_t copy_bound_ns;
 };

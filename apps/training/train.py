@@ -28,7 +28,7 @@ def load_digits(communicator: MPI.Intracomm) -> tuple[Floats, NDArray[np.int64]]
     """All ranks get the images, (1797, 64) in 0..1, and the labels, (1797,). Only rank 0 reads the data set."""
     images, labels = np.empty((1797, 64), np.float32), np.empty(1797, np.int64)
     if communicator.rank == 0:
-        from sklearn.datasets import load_digits as read  # noqa: PLC0415  (slow to import, and one rank needs it)
+        from sklearn.datasets import load_digits as read  # slow, and only one rank needs it
 
         data = read()
         images[:], labels[:] = data.data / 16, data.target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -10,10 +11,9 @@ import shlex
 import signal
 import subprocess
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,11 @@ import numpy as np
 
 from stretto.bench_request import Request, UsageError
 from stretto.bench_stats import Samples, Times
+from stretto.library import preload_library
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DRIVER = "stretto-bench-openmpi"
-LIBRARY = "libstretto_openmpi.so"
+MPI_FAMILY = "openmpi"
 _GRACE_SECONDS = 3.0
 
 
@@ -38,7 +39,8 @@ class SizeResult:
 
     size: int
     latency_ns: int
-    copy_bound_ns: int
+    copy_bound_ns: int  # of the results' private copies, in cache where they fit
+    memory_bound_ns: float  # of the same through memory
     delays: Times
     samples: dict[str, Samples]
 
@@ -55,12 +57,12 @@ class RunResult:
 
 def locate_programs(request: Request) -> tuple[Path, Path | None]:
     """The driver, and the library to preload where the request needs it."""
-    binaries = Path(os.environ.get("STRETTO_BIN_DIR", REPOSITORY / "build" / "bin")).resolve()
-    driver, library = binaries / DRIVER, binaries.parent / "lib" / LIBRARY
-    for path in (driver, library) if request.needs_stretto else (driver,):
-        if not path.is_file():
-            raise UsageError(f"{path} is missing: run `make build`, or let STRETTO_BIN_DIR name the folder of {DRIVER}")
-    return driver, library if request.needs_stretto else None
+    library = preload_library(MPI_FAMILY) if request.needs_stretto else None
+    folder = Path(os.environ.get("STRETTO_BIN_DIR", REPOSITORY / "build" / "bin")).resolve()
+    driver = folder / DRIVER
+    if not driver.is_file():
+        raise UsageError(f"{driver} is missing: run `make build`, or let STRETTO_BIN_DIR name the folder it is in")
+    return driver, library
 
 
 def build_command(request: Request, mpirun: str, driver: Path, library: Path | None, output: Path) -> list[str]:
@@ -125,15 +127,11 @@ def _end_session(process: subprocess.Popen[bytes]) -> None:
     """mpirun puts each rank into a process group of its own, but the session stays the same."""
     if process.poll() is None:
         process.terminate()
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            pass
     for pid in _session_members(process.pid):
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
     process.wait()
 
 
@@ -147,7 +145,7 @@ def _session_members(session: int) -> Iterator[int]:
                 continue
 
 
-def read_samples(request: Request, lines: Iterator[str] | Any, warnings: tuple[str, ...] = ()) -> RunResult:
+def read_samples(request: Request, lines: Iterable[str], warnings: tuple[str, ...] = ()) -> RunResult:
     """The driver's JSON lines as arrays."""
     setup: dict[str, Any] = {}
     groups: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
@@ -164,10 +162,13 @@ def read_samples(request: Request, lines: Iterator[str] | Any, warnings: tuple[s
         complete = kind == "end"
     if not complete:
         raise BenchError("the driver's samples break off before their end")
-    return RunResult(request, setup, [_size_result(request, *group) for group in groups], warnings)
+    sizes = [_size_result(request, setup, facts, calls) for facts, calls in groups]
+    return RunResult(request, setup, sizes, warnings)
 
 
-def _size_result(request: Request, facts: dict[str, Any], calls: list[dict[str, Any]]) -> SizeResult:
+def _size_result(
+    request: Request, setup: dict[str, Any], facts: dict[str, Any], calls: list[dict[str, Any]]
+) -> SizeResult:
     samples = {}
     delays: Times = np.zeros((0, request.ranks))
     for index, name in enumerate(request.algorithms):
@@ -176,7 +177,8 @@ def _size_result(request: Request, facts: dict[str, Any], calls: list[dict[str, 
             np.array([call[field] for call in own], dtype=np.float64) for field in ("arrivals", "exits", "delays")
         )
         samples[name] = Samples(arrivals, exits, tuple(call["ran"] for call in own))
-    return SizeResult(facts["size"], facts["latency_ns"], facts["copy_bound_ns"], delays, samples)
+    memory_bound_ns = facts["size"] * facts["copies"] / setup["copy_bytes_per_ns"]
+    return SizeResult(facts["size"], facts["latency_ns"], facts["copy_bound_ns"], memory_bound_ns, delays, samples)
 
 
 def describe_machine() -> dict[str, Any]:
@@ -196,7 +198,7 @@ def describe_machine() -> dict[str, Any]:
         },
         "git_commit": _git("rev-parse", "HEAD"),
         "git_changed": bool(_git("status", "--porcelain", "--untracked-files=no")),
-        "time": datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds"),
+        "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
     }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from stretto.errors import StrettoError
+
 COLLECTIVES = ("allreduce", "reduce", "bcast", "barrier")
 DATATYPE_BYTES = {"float": 4, "double": 8, "int32": 4}
 OPERATIONS = ("sum", "max")
@@ -17,7 +19,7 @@ _LONGEST_DELAY_NS = 60 * 1_000_000_000
 _RANGE_FACTOR = 4
 
 
-class UsageError(Exception):
+class UsageError(StrettoError):
     """A request that cannot be carried out; its text names the value and what would be right. Exit code 2."""
 
 
@@ -71,6 +73,16 @@ class Arrival:
     def sleeps(self) -> bool:
         """Late ranks sleep until a time that was planned for them, so a late start can be told."""
         return self.name in TIMED_PATTERNS and self.name != "compute-uniform"
+
+    @property
+    def text(self) -> str:
+        """As a user writes it."""
+        if self.name == "balanced":
+            return self.name
+        if self.name == "mif":
+            return f"mif:{self.value:g}"
+        unit = next(unit for unit, scale in reversed(_TIME_UNITS_NS.items()) if self.value >= scale)
+        return f"{self.name}:{self.value / _TIME_UNITS_NS[unit]:g}{unit}"
 
     @property
     def argument(self) -> str:

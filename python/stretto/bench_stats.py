@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +38,16 @@ class Samples:
 
     def metric(self, name: str) -> Times:
         """One value in ns a call, shape (iterations,)."""
+        values: Times
         if name == "run_time":
-            return self.exits.max(axis=1) - self.arrivals.min(axis=1)
-        if name == "elapsed":
-            return (self.exits - self.arrivals).mean(axis=1)
-        if name == "lag":
-            return self.exits.max(axis=1) - self.arrivals.max(axis=1)
-        raise ValueError(f"unknown metric {name}")
+            values = self.exits.max(axis=1) - self.arrivals.min(axis=1)
+        elif name == "elapsed":
+            values = (self.exits - self.arrivals).mean(axis=1)
+        elif name == "lag":
+            values = self.exits.max(axis=1) - self.arrivals.max(axis=1)
+        else:
+            raise ValueError(f"unknown metric {name}")
+        return values
 
     def where(self, keep: NDArray[np.bool_]) -> Samples:
         """Only the calls marked in `keep`, shape (iterations,)."""
@@ -65,7 +70,8 @@ class Estimate:
 
 def late_starts(arrivals: Times, delays: Times, threshold_ns: float) -> NDArray[np.bool_]:
     """Calls in which a rank came later than planned by more than `threshold_ns`; shape (iterations,)."""
-    return (arrivals - delays).max(axis=1) > threshold_ns
+    late: NDArray[np.bool_] = (arrivals - delays).max(axis=1) > threshold_ns
+    return late
 
 
 def estimate_median(values: Times, seed: int = 0) -> Estimate:
@@ -87,7 +93,7 @@ def estimate_paired_ratio(values: Times, reference: Times, seed: int = 0) -> Est
     return estimate_median(values / reference, seed)
 
 
-def _bootstrap_interval(values: Times, statistic, seed: int) -> tuple[float, float]:  # type: ignore[no-untyped-def]
+def _bootstrap_interval(values: Times, statistic: Callable[..., Any], seed: int) -> tuple[float, float]:
     """95 % percentile interval of `statistic`; resampled in batches, so that memory stays bounded."""
     generator = np.random.default_rng(seed)
     batch = max(1, _DRAWS_AT_ONCE // len(values))

@@ -134,7 +134,7 @@ def demo(
     ranks: Annotated[int, typer.Option(help="MPI ranks", min=2)] = 4,
 ) -> None:
     """Train a small network natively and under Stretto in turn, and show who waited how long."""
-    from stretto.demo import run_demo  # noqa: PLC0415  (needs the repository's apps/, which other commands do not)
+    from stretto.demo import run_demo
 
     sys.exit(run_demo(rounds=rounds, steps=steps, ranks=ranks))
 

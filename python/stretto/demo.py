@@ -70,8 +70,9 @@ def compare(native: Floats, stretto: Floats, resamples: int = 1000) -> Compariso
 def losses_agree(runs: list[Run], tolerance: float = LOSS_TOLERANCE) -> tuple[bool, float]:
     """Whether every step's loss is the same in all runs within a relative tolerance, and the greatest difference."""
     reference = runs[0].losses
-    greatest = max(float(np.max(np.abs(run.losses - reference) / np.abs(reference))) for run in runs)
-    return greatest <= tolerance, greatest  # a NaN does not agree
+    differences = np.array([np.abs(run.losses - reference) / np.abs(reference) for run in runs])
+    greatest = float(np.max(differences))  # a NaN among them stays one, and does not agree
+    return greatest <= tolerance, greatest
 
 
 def _environment() -> dict[str, str]:
@@ -91,7 +92,9 @@ def _environment() -> dict[str, str]:
 
 def train_once(native: bool, steps: int, ranks: int, directory: Path) -> Run:
     """Run the training once under `stretto run`, all collectives native where asked. Raises StrettoError on failure."""
-    launcher = shutil.which("mpirun") or shutil.which("mpiexec")
+    # The MPI of the machine first, then one that was installed beside this Python.
+    places = f"{os.environ.get('PATH', os.defpath)}:{Path(sys.executable).parent}"
+    launcher = shutil.which("mpirun", path=places) or shutil.which("mpiexec", path=places)
     if launcher is None:
         raise StrettoError("no mpirun on PATH: run `make demo`, which installs one")
     if not _PROGRAM.is_file():

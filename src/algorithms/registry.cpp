@@ -19,46 +19,53 @@ constexpr std::string_view kOurs = "Stretto";
 
 // Costs: α latency, β per byte, γ per reduced byte, n bytes, P ranks.
 constexpr Algorithm kAlgorithms[] = {
-    {Collective::allreduce, "recursive_doubling", &allreduce::recursive_doubling, Memory::none, 0, kAnyOperation,
-     kDeterministic, kThakur, "log P (α + nβ + nγ)", "log P (α + nβ + nγ)"},
-    {Collective::allreduce, "rabenseifner", &allreduce::rabenseifner, Memory::none, 0, kCommutativeOnly,
-     kDeterministic, kThakur, "2 log P α + 2nβ + nγ", "2 log P α + 2nβ + nγ"},
-    {Collective::allreduce, "ring", &allreduce::ring, Memory::none, 0, kCommutativeOnly, kDeterministic,
-     "Patarasuk, Yuan 2009", "2(P-1) α + 2nβ + nγ", "2(P-1) α + 2nβ + nγ"},
-    {Collective::allreduce, "reduce_bcast", &allreduce::reduce_bcast, Memory::none, 0, kAnyOperation, kDeterministic,
-     kThakur, "2 log P (α + nβ) + log P nγ", "2 log P (α + nβ) + log P nγ"},
-    {Collective::allreduce, "slot_exchange", &allreduce::slot_exchange, Memory::board, Board::kSlotBytes,
-     kAnyOperation, kDeterministic, kOurs, "P nγ a rank", "P nγ a rank"},
-    {Collective::allreduce, "arrival_leader", &allreduce::arrival_leader, Memory::board, Board::kSlotBytes,
-     kAnyOperation, kArrivalOrder, kThesis4, "P nγ + P copies", "nγ + P copies"},
-    {Collective::allreduce, "arrival_chain", &allreduce::arrival_chain, Memory::pool, 0, kCommutativeOnly,
-     kArrivalOrder, kThesis5, "P (α + nβ + nγ) + P copies", "α + nβ + nγ + P copies"},
-    {Collective::allreduce, "arrival_tree", &allreduce::arrival_tree, Memory::board, Board::kSlotBytes,
-     kCommutativeOnly, kArrivalOrder, "Stretto, after Benoit, Canon, Marchal 2014", "log P nγ + P copies",
+    {Collective::allreduce, "recursive_doubling", &allreduce::recursive_doubling, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "exchange with the rank 2^t away, log P rounds", kThakur, "log P (α + nβ + nγ)",
+     "log P (α + nβ + nγ)"},
+    {Collective::allreduce, "rabenseifner", &allreduce::rabenseifner, Memory::none, 0, 0, kCommutativeOnly,
+     kDeterministic, "reduce-scatter by halving, allgather by doubling", kThakur, "2 log P α + 2nβ + nγ",
+     "2 log P α + 2nβ + nγ"},
+    {Collective::allreduce, "ring", &allreduce::ring, Memory::none, 0, 0, kCommutativeOnly, kDeterministic,
+     "partial sums once around a ring, then the results", "Patarasuk, Yuan 2009", "2(P-1) α + 2nβ + nγ",
+     "2(P-1) α + 2nβ + nγ"},
+    {Collective::allreduce, "reduce_bcast", &allreduce::reduce_bcast, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "reduce to rank 0 and broadcast, both along a binomial tree", kThakur, "2 log P (α + nβ) + log P nγ",
+     "2 log P (α + nβ) + log P nγ"},
+    {Collective::allreduce, "slot_exchange", &allreduce::slot_exchange, Memory::board, 0, Board::kSlotBytes,
+     kAnyOperation, kDeterministic, "everybody reads everybody's slot in shared memory", kOurs, "P nγ a rank",
+     "P nγ a rank"},
+    {Collective::allreduce, "arrival_leader", &allreduce::arrival_leader, Memory::board, 0, Board::kSlotBytes,
+     kAnyOperation, kArrivalOrder, "the first to arrive reduces whoever comes", kThesis4, "P nγ + P copies",
      "nγ + P copies"},
-    {Collective::allreduce, "arrival_stripes", &allreduce::arrival_stripes, Memory::pool, 0, kCommutativeOnly,
-     kArrivalOrder, kOurs, "nγ a rank + P copies", "nγ/P + P copies"},
-
-    {Collective::reduce, "binomial", &reduce::binomial, Memory::none, 0, kAnyOperation, kDeterministic, kThakur,
-     "log P (α + nβ + nγ)", "log P (α + nβ + nγ)"},
-    {Collective::reduce, "reduce_scatter_gather", &reduce::reduce_scatter_gather, Memory::none, 0, kCommutativeOnly,
-     kDeterministic, kThakur, "2 log P α + 2nβ + nγ", "2 log P α + 2nβ + nγ"},
-    {Collective::reduce, "arrival_chain", &reduce::arrival_chain, Memory::board, 0, kCommutativeOnly, kArrivalOrder,
-     kThesis5, "P (α + nβ + nγ)", "2 (α + nβ) + nγ"},
-    {Collective::reduce, "arrival_stripes", &reduce::arrival_stripes, Memory::pool, 0, kCommutativeOnly,
-     kArrivalOrder, kOurs, "nγ a rank + one copy", "nγ/P + one copy"},
-
-    {Collective::bcast, "binomial", &bcast::binomial, Memory::none, 0, kAnyOperation, kDeterministic, kThakur,
-     "log P (α + nβ)", "log P (α + nβ)"},
-    {Collective::bcast, "scatter_allgather", &bcast::scatter_allgather, Memory::none, 0, kAnyOperation,
-     kDeterministic, kThakur, "(log P + P - 1) α + 2nβ", "(log P + P - 1) α + 2nβ"},
-    {Collective::bcast, "arrival_copy", &bcast::arrival_copy, Memory::pool, 0, kAnyOperation, kDeterministic,
-     "Alizadeh 2021, section 4.3", "P copies", "one copy"},
-
-    {Collective::barrier, "dissemination", &barrier::dissemination, Memory::none, 0, kAnyOperation, kDeterministic,
-     "Hensgen, Finkel, Manber 1988", "log P α", "log P α"},
-    {Collective::barrier, "arrival_count", &barrier::arrival_count, Memory::board, 0, kAnyOperation, kDeterministic,
-     kOurs, "P atomic additions", "one line transfer"},
+    {Collective::allreduce, "arrival_chain", &allreduce::arrival_chain, Memory::pool, Board::kSlotBytes + 1, 0,
+     kCommutativeOnly, kArrivalOrder, "a chain in the order of arrival, then a broadcast", kThesis5,
+     "P (α + nβ + nγ) + P copies", "α + nβ + nγ + P copies"},
+    {Collective::allreduce, "arrival_tree", &allreduce::arrival_tree, Memory::board, 0, Board::kSlotBytes,
+     kCommutativeOnly, kArrivalOrder, "any two partial results that are ready are combined",
+     "Stretto, after Benoit, Canon, Marchal 2014", "log P nγ + P copies", "nγ + P copies"},
+    {Collective::allreduce, "arrival_stripes", &allreduce::arrival_stripes, Memory::pool, 0, 0, kCommutativeOnly,
+     kArrivalOrder, "each adds its chunks as it comes, all share the last one's", kOurs, "nγ a rank + P copies",
+     "nγ/P + P copies"},
+    {Collective::reduce, "binomial", &reduce::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "partial results climb a binomial tree", kThakur, "log P (α + nβ + nγ)", "log P (α + nβ + nγ)"},
+    {Collective::reduce, "reduce_scatter_gather", &reduce::reduce_scatter_gather, Memory::none, 0, 0, kCommutativeOnly,
+     kDeterministic, "reduce-scatter by halving, then gather", kThakur, "2 log P α + 2nβ + nγ", "2 log P α + 2nβ + nγ"},
+    {Collective::reduce, "arrival_chain", &reduce::arrival_chain, Memory::board, 0, 0, kCommutativeOnly, kArrivalOrder,
+     "a chain in the order of arrival, the last tells the root", kThesis5, "P (α + nβ + nγ)", "2 (α + nβ) + nγ"},
+    {Collective::reduce, "arrival_stripes", &reduce::arrival_stripes, Memory::pool, 0, 0, kCommutativeOnly,
+     kArrivalOrder, "each adds its chunks as it comes, and leaves", kOurs, "nγ a rank + one copy", "nγ/P + one copy"},
+    {Collective::bcast, "binomial", &bcast::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "data spreads along a binomial tree", kThakur, "log P (α + nβ)", "log P (α + nβ)"},
+    {Collective::bcast, "scatter_allgather", &bcast::scatter_allgather, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "scatter along a tree, allgather around a ring", kThakur, "(log P + P - 1) α + 2nβ",
+     "(log P + P - 1) α + 2nβ"},
+    {Collective::bcast, "arrival_copy", &bcast::arrival_copy, Memory::pool, Board::kSlotBytes + 1, 0, kAnyOperation,
+     kDeterministic, "the root leaves the data in shared memory and goes on", "Alizadeh 2021, section 4.3", "P copies",
+     "one copy"},
+    {Collective::barrier, "dissemination", &barrier::dissemination, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "word of arrivals spreads, doubling each round", "Hensgen, Finkel, Manber 1988", "log P α", "log P α"},
+    {Collective::barrier, "arrival_count", &barrier::arrival_count, Memory::board, 0, 0, kAnyOperation, kDeterministic,
+     "the last to arrive tells everybody", kOurs, "P atomic additions", "one line transfer"},
 };
 
 // How many bytes of a message one run of the algorithm can take.
@@ -90,8 +97,7 @@ Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {
     co_return;
   }
   Board& board = g.board();
-  const std::size_t window =
-      std::max<std::size_t>(1, window_bytes(board, algorithm, call) / call.element_bytes);
+  const std::size_t window = std::max<std::size_t>(1, window_bytes(board, algorithm, call) / call.element_bytes);
   std::size_t start = 0;
   do {
     Call part = call;

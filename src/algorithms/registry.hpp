@@ -23,12 +23,16 @@ struct Algorithm {
   std::string_view name;
   Task (*run)(Group&, Call);
   Memory memory;
+  std::size_t pool_from;  // Memory::pool: messages from this many bytes on need the pool, shorter ones only the board
   std::size_t max_bytes;  // a message; longer ones are run in windows of this. 0: no bound
   bool commutative_only;
   bool deterministic;  // the same bits from run to run, whatever the order of arrival
+  std::string_view summary;
   std::string_view source;
   std::string_view cost_balanced;
   std::string_view cost_after_last;
+
+  bool needs_pool(std::size_t bytes) const { return memory == Memory::pool && bytes >= pool_from; }
 };
 
 std::span<const Algorithm> algorithms();

@@ -20,7 +20,7 @@ inline constexpr std::size_t kLine = 128;  // two cache lines: the adjacent-line
 
 /// One entry of the order of arrival.
 struct Arrival {
-  Signal announced;           // the call in which the fields below are valid
+  Signal announced;  // the call in which the fields below are valid
   std::uint32_t rank;
   std::uint64_t input_address;  // in that rank's memory, for single copy
 };

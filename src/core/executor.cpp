@@ -20,6 +20,22 @@ bool Executor::run_ready() {
   return true;
 }
 
+void Executor::drive(Task& task, Transport& transport) {
+  task.start();
+  unsigned idle_rounds = 0;
+  while (!task.done()) {
+    const bool progressed = transport.progress(*this);
+    if (run_ready() || progressed) {
+      idle_rounds = 0;
+      continue;
+    }
+    const bool only_signal = resting_.empty() && watched_.size() == 1 && !transport.busy();
+    SignalWait* sole = only_signal ? watched_.front() : nullptr;
+    platform_.idle(sole ? sole->signal : nullptr, sole ? sole->target : 0, idle_rounds++);
+    end_rest();
+  }
+}
+
 void Executor::end_rest() {
   ready_.insert(ready_.end(), resting_.begin(), resting_.end());
   resting_.clear();

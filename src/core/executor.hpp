@@ -7,6 +7,7 @@
 
 #include "core/platform.hpp"
 #include "core/task.hpp"
+#include "core/transport.hpp"
 
 namespace stretto {
 
@@ -51,22 +52,8 @@ class Executor {
   bool resting() const { return !resting_.empty(); }
   void end_rest();
 
-  /// The blocking mode: runs `task` to its end on the caller's stack, polling `progress` (the transport's) between.
-  template <class Progress>
-  void drive(Task& task, Progress&& progress) {
-    task.start();
-    unsigned idle_rounds = 0;
-    while (!task.done()) {
-      const bool progressed = progress();
-      if (run_ready() || progressed) {
-        idle_rounds = 0;
-        continue;
-      }
-      SignalWait* sole = resting_.empty() && watched_.size() == 1 ? watched_.front() : nullptr;
-      platform_.idle(sole ? sole->signal : nullptr, sole ? sole->target : 0, idle_rounds++);
-      end_rest();
-    }
-  }
+  /// The blocking mode: runs `task` to its end on the caller's stack.
+  void drive(Task& task, Transport& transport);
 
  private:
   Platform& platform_;

@@ -14,7 +14,7 @@ class FramePool {
     const std::size_t bin = bin_of(bytes);
     if (bin >= kBins) return ::operator new(bytes);
     FreeFrame*& head = local().free_[bin];
-    if (head == nullptr) return ::operator new(bin * kStep);
+    if (head == nullptr) return ::operator new(bin* kStep);
     FreeFrame* frame = head;
     head = frame->next;
     return frame;

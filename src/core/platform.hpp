@@ -32,9 +32,9 @@ class Platform {
   /// Says that work has been done on `bytes` bytes: advances virtual time, nothing on a real machine.
   virtual void charge(Work work, std::size_t bytes) = 0;
 
-  /// Copies to `to` from `address` in the memory of the group's rank `peer` (single copy). Only where can_read_peers.
+  /// Copies to `to` from `address` in the memory of rank `peer` (single copy). False if this memory cannot be read.
+  virtual bool read_peer(int peer, void* to, std::uint64_t address, std::size_t bytes) = 0;
   virtual bool can_read_peers() const = 0;
-  virtual void read_peer(int peer, void* to, std::uint64_t address, std::size_t bytes) = 0;
 };
 
 }  // namespace stretto

@@ -76,8 +76,10 @@ Reduction arithmetic(Operation operation) {
   constexpr bool kOrdered = std::is_arithmetic_v<T>;
   constexpr bool kBits = std::is_integral_v<T>;
   switch (operation) {
-    case Operation::sum: return kernel<T, Sum>();
-    case Operation::product: return kernel<T, Product>();
+    case Operation::sum:
+      return kernel<T, Sum>();
+    case Operation::product:
+      return kernel<T, Product>();
     case Operation::minimum:
       if constexpr (kOrdered) return kernel<T, Minimum>();
       break;
@@ -108,10 +110,14 @@ Reduction arithmetic(Operation operation) {
 
 Reduction logical(Operation operation) {
   switch (operation) {
-    case Operation::logical_and: return kernel<std::uint8_t, LogicalAnd>();
-    case Operation::logical_or: return kernel<std::uint8_t, LogicalOr>();
-    case Operation::logical_xor: return kernel<std::uint8_t, LogicalXor>();
-    default: return {};
+    case Operation::logical_and:
+      return kernel<std::uint8_t, LogicalAnd>();
+    case Operation::logical_or:
+      return kernel<std::uint8_t, LogicalOr>();
+    case Operation::logical_xor:
+      return kernel<std::uint8_t, LogicalXor>();
+    default:
+      return {};
   }
 }
 
@@ -119,20 +125,34 @@ Reduction logical(Operation operation) {
 
 Reduction predefined_reduction(Operation operation, Element element) {
   switch (element) {
-    case Element::int8: return arithmetic<std::int8_t>(operation);
-    case Element::int16: return arithmetic<std::int16_t>(operation);
-    case Element::int32: return arithmetic<std::int32_t>(operation);
-    case Element::int64: return arithmetic<std::int64_t>(operation);
-    case Element::uint8: return arithmetic<std::uint8_t>(operation);
-    case Element::uint16: return arithmetic<std::uint16_t>(operation);
-    case Element::uint32: return arithmetic<std::uint32_t>(operation);
-    case Element::uint64: return arithmetic<std::uint64_t>(operation);
-    case Element::float32: return arithmetic<float>(operation);
-    case Element::float64: return arithmetic<double>(operation);
-    case Element::float128_x87: return arithmetic<long double>(operation);
-    case Element::complex64: return arithmetic<std::complex<float>>(operation);
-    case Element::complex128: return arithmetic<std::complex<double>>(operation);
-    case Element::boolean: return logical(operation);
+    case Element::int8:
+      return arithmetic<std::int8_t>(operation);
+    case Element::int16:
+      return arithmetic<std::int16_t>(operation);
+    case Element::int32:
+      return arithmetic<std::int32_t>(operation);
+    case Element::int64:
+      return arithmetic<std::int64_t>(operation);
+    case Element::uint8:
+      return arithmetic<std::uint8_t>(operation);
+    case Element::uint16:
+      return arithmetic<std::uint16_t>(operation);
+    case Element::uint32:
+      return arithmetic<std::uint32_t>(operation);
+    case Element::uint64:
+      return arithmetic<std::uint64_t>(operation);
+    case Element::float32:
+      return arithmetic<float>(operation);
+    case Element::float64:
+      return arithmetic<double>(operation);
+    case Element::float128_x87:
+      return arithmetic<long double>(operation);
+    case Element::complex64:
+      return arithmetic<std::complex<float>>(operation);
+    case Element::complex128:
+      return arithmetic<std::complex<double>>(operation);
+    case Element::boolean:
+      return logical(operation);
   }
   return {};
 }
@@ -141,18 +161,23 @@ std::size_t element_bytes(Element element) {
   switch (element) {
     case Element::int8:
     case Element::uint8:
-    case Element::boolean: return 1;
+    case Element::boolean:
+      return 1;
     case Element::int16:
-    case Element::uint16: return 2;
+    case Element::uint16:
+      return 2;
     case Element::int32:
     case Element::uint32:
-    case Element::float32: return 4;
+    case Element::float32:
+      return 4;
     case Element::int64:
     case Element::uint64:
     case Element::float64:
-    case Element::complex64: return 8;
+    case Element::complex64:
+      return 8;
     case Element::float128_x87:
-    case Element::complex128: return 16;
+    case Element::complex128:
+      return 16;
   }
   return 0;
 }

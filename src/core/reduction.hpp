@@ -17,8 +17,20 @@ struct Reduction {
 
 enum class Operation { sum, product, minimum, maximum, logical_and, logical_or, logical_xor, bit_and, bit_or, bit_xor };
 enum class Element {
-  int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, float128_x87,
-  complex64, complex128, boolean
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float32,
+  float64,
+  float128_x87,
+  complex64,
+  complex128,
+  boolean
 };
 
 /// The kernel for a predefined operation, or nullptr where MPI does not define it (bitwise operations on floating-point

@@ -50,7 +50,7 @@ class ScratchPool {
       return {*this, block};
     }
     const std::size_t rounded = (bytes + kLine) / kLine * kLine;
-    auto* memory = static_cast<std::byte*>(::operator new(rounded, std::align_val_t{kLine}));
+    auto* memory = static_cast<std::byte*>(::operator new (rounded, std::align_val_t{kLine}));
     return {*this, new Scratch::Block{memory, rounded}};
   }
 
@@ -60,7 +60,7 @@ class ScratchPool {
   static constexpr std::size_t kKept = 4;
 
   static void release(Scratch::Block* block) {
-    ::operator delete(block->memory, std::align_val_t{kLine});
+    ::operator delete (block->memory, std::align_val_t{kLine});
     delete block;
   }
   void give(Scratch::Block* block) {

@@ -7,6 +7,7 @@
 
 namespace stretto {
 
+class Executor;
 class Transport;
 
 /// One message on its way; awaiting it waits for its completion. A sent buffer may be reused, a received one read, when
@@ -44,8 +45,11 @@ class Transport {
   /// progress() sets it later and posts `waiter`, if there is one by then, to the executor.
   virtual void start(Transfer& transfer) = 0;
 
-  /// Returns whether any transfer completed.
-  virtual bool progress() = 0;
+  /// Completes what can be completed, posts the waiting coroutines to `executor`, returns whether anything happened.
+  virtual bool progress(Executor& executor) = 0;
+
+  /// Whether transfers are under way that only progress() can complete.
+  virtual bool busy() const = 0;
 };
 
 inline void Transfer::start() {

@@ -73,7 +73,8 @@ inline Task run_and_check(Group& g, const Algorithm& algorithm, Shape shape, uns
   std::vector<std::uint64_t> input(n);
   for (std::size_t i = 0; i < n; ++i) input[i] = value_of(g.rank(), i, call_number);
   std::vector<std::uint64_t> output(n + 2, kGuard);
-  const bool in_place = (reduces && has_output && shape.in_place) || (collective == Collective::bcast && g.rank() == shape.root);
+  const bool in_place =
+      (reduces && has_output && shape.in_place) || (collective == Collective::bcast && g.rank() == shape.root);
   if (in_place) std::copy(input.begin(), input.end(), output.begin() + 1);
 
   const Reduction reduction = operation_of(shape);
@@ -97,8 +98,8 @@ inline Task run_and_check(Group& g, const Algorithm& algorithm, Shape shape, uns
                                            : value_of(shape.root, i, call_number);
     if (output[i + 1] != expected) ++wrong;
   }
-  EXPECT_EQ(wrong, 0U) << name << " rank " << g.rank() << " of " << g.size() << " count " << n << " root "
-                       << shape.root << (shape.in_place ? " in place" : "");
+  EXPECT_EQ(wrong, 0U) << name << " rank " << g.rank() << " of " << g.size() << " count " << n << " root " << shape.root
+                       << (shape.in_place ? " in place" : "");
 }
 
 }  // namespace stretto::conformance

@@ -13,8 +13,8 @@ namespace stretto::conformance {
 namespace {
 
 std::string label(const Algorithm& algorithm, int ranks, std::uint64_t seed) {
-  return std::string(name_of(algorithm.collective)) + "/" + std::string(algorithm.name) + " P=" +
-         std::to_string(ranks) + " seed=" + std::to_string(seed);
+  return std::string(name_of(algorithm.collective)) + "/" + std::string(algorithm.name) +
+         " P=" + std::to_string(ranks) + " seed=" + std::to_string(seed);
 }
 
 sim::Options options_for(int ranks, std::uint64_t seed) {
@@ -63,7 +63,8 @@ TEST_P(EveryAlgorithm, ProcessCounts) {
   std::iota(process_counts.begin(), process_counts.end(), 1);
   for (int more : {31, 32, 33, 64}) process_counts.push_back(more);
   for (int ranks : process_counts) {
-    for (std::uint64_t seed = 0; seed < 4; ++seed) run(GetParam(), options_for(ranks, seed), shapes_for(GetParam(), ranks));
+    for (std::uint64_t seed = 0; seed < 4; ++seed)
+      run(GetParam(), options_for(ranks, seed), shapes_for(GetParam(), ranks));
   }
 }
 

@@ -2,8 +2,8 @@
 //
 // The flat shared-memory exchange of XHC and friends: one cache line a rank carries payload and sequence number.
 // Cost after the last arrival: one line transfer, and P nγ on every rank. Nobody waits for a leader to be scheduled,
-// which makes it the fastest for a few bytes and few ranks, and the last to arrive waits for nothing at all. P^2 n bytes
-// are read, so it is not for more. Combines in the order of ranks: serves every operation, deterministic.
+// which makes it the fastest for a few bytes and few ranks, and the last to arrive waits for nothing at all. P^2 n
+// bytes are read, so it is not for more. Combines in the order of ranks: serves every operation, deterministic.
 
 #include "algorithms/algorithms.hpp"
 #include "arrival/board.hpp"

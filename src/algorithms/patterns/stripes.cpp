@@ -5,8 +5,8 @@
 namespace stretto {
 namespace {
 
-// Small enough that all ranks find a chunk of their own and that it stays in a core's cache between reducing and copying
-// out, large enough that handing over the chunk's control line costs nothing beside it.
+// Small enough that all ranks find a chunk of their own and that it stays in a core's cache between reducing and
+// copying out, large enough that handing over the chunk's control line costs nothing beside it.
 std::size_t chunk_elements(const Call& call) {
   constexpr std::size_t kMost = 64 * 1024;
   const std::size_t wanted = std::clamp(call.bytes() / 64, Board::kMinChunkBytes, kMost);
@@ -86,8 +86,11 @@ Stripes::Applied Stripes::apply_last(std::size_t chunk) {
   const Arrival& late = board_.arrival(g_.size() - 1);
   const std::size_t bytes = count_of(chunk) * call_.element_bytes;
   Scratch bounce = g_.scratch(bytes);
-  g_.endpoint().platform.read_peer(static_cast<int>(late.rank), bounce.data(),
-                                   late.input_address + first_of(chunk) * call_.element_bytes, bytes);
+  if (!g_.endpoint().platform.read_peer(static_cast<int>(late.rank), bounce.data(),
+                                        late.input_address + first_of(chunk) * call_.element_bytes, bytes)) {
+    control.held.store(0, std::memory_order_release);
+    return Applied::no;
+  }
   add(control, chunk, bounce.data(), true);
   return Applied::yes;
 }

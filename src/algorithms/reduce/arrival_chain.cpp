@@ -1,4 +1,5 @@
-// Arrival chain: the partial result is handed from each rank to the next one that arrives; the last hands it to the root.
+// Arrival chain: the partial result is handed from each rank to the next one that arrives; the last hands it to the
+// root.
 //
 // Alizadeh 2021, Algorithm 5.1. At any time only one rank waits for an arrival; all before it have left.
 // Cost after the last arrival: 2 (α + nβ) + nγ, segments overlapping; balanced: P-1 steps in a row, so weak where many

@@ -13,9 +13,9 @@ struct World::Message {
   int from;
   std::uint32_t stream;
   std::size_t bytes;
-  std::vector<std::byte> data;    // eager: a copy of what was sent
-  Transfer* sender = nullptr;     // rendezvous: completes with the receiver
-  Transfer* receiver = nullptr;   // matched
+  std::vector<std::byte> data;   // eager: a copy of what was sent
+  Transfer* sender = nullptr;    // rendezvous: completes with the receiver
+  Transfer* receiver = nullptr;  // matched
 };
 
 class World::Rank final : public Platform, public Transport {
@@ -48,16 +48,19 @@ class World::Rank final : public Platform, public Transport {
     });
     if (found->second.empty()) world_.watchers_.erase(found);
   }
-  void watching(Signal& signal, std::uint32_t target) override { world_.watchers_[&signal].emplace_back(number_, target); }
+  void watching(Signal& signal, std::uint32_t target) override {
+    world_.watchers_[&signal].emplace_back(number_, target);
+  }
   void idle(Signal*, std::uint32_t, unsigned) override {}
   void charge(Work work, std::size_t bytes) override {
     const double rate = work == Work::reduce ? world_.options_.gamma_ns_per_byte : world_.options_.delta_ns_per_byte;
     clock += static_cast<std::int64_t>(rate * static_cast<double>(bytes));
   }
   bool can_read_peers() const override { return world_.options_.single_copy; }
-  void read_peer(int, void* to, std::uint64_t address, std::size_t bytes) override {
+  bool read_peer(int, void* to, std::uint64_t address, std::size_t bytes) override {
     std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
     charge(Work::copy, bytes);
+    return true;
   }
 
   // Transport
@@ -68,7 +71,8 @@ class World::Rank final : public Platform, public Transport {
       world_.receive(number_, transfer);
     }
   }
-  bool progress() override { return false; }
+  bool progress(Executor&) override { return false; }
+  bool busy() const override { return false; }
 
   Group& group() { return group_; }
   Executor& executor() { return endpoint_.executor; }
@@ -97,7 +101,8 @@ World::World(Options options)
       random_(options_.seed),
       board_memory_(Board::memory_bytes(options_.ranks) + kLine),
       pool_memory_(options_.pool_bytes + kLine) {
-  for (int rank = 0; rank < options_.ranks; ++rank) ranks_.push_back(std::make_unique<Rank>(*this, rank, options_.ranks));
+  for (int rank = 0; rank < options_.ranks; ++rank)
+    ranks_.push_back(std::make_unique<Rank>(*this, rank, options_.ranks));
 }
 
 World::~World() = default;
@@ -241,8 +246,8 @@ void World::match(int to, const std::shared_ptr<Message>& message, Transfer& tra
   Rank& receiver = *ranks_[static_cast<std::size_t>(to)];
   const Link& cost = link(message->from, to);
   const auto wire = static_cast<std::int64_t>(cost.beta_ns_per_byte * static_cast<double>(message->bytes));
-  const std::int64_t begin = std::max({receiver.clock + static_cast<std::int64_t>(cost.alpha_ns), sender.out_free,
-                                       receiver.in_free});
+  const std::int64_t begin =
+      std::max({receiver.clock + static_cast<std::int64_t>(cost.alpha_ns), sender.out_free, receiver.in_free});
   sender.out_free = receiver.in_free = begin + wire;
   message->receiver = &transfer;
   schedule(begin + wire, to, message);

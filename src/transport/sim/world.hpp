@@ -1,8 +1,9 @@
 // Virtual ranks in one process, in virtual time, with real data.
 //
-// Messages cost α + nβ (Hockney 1994), with own values inside a node and between nodes; a rank's port carries one message
-// a time in each direction. Reductions and copies cost γ and δ per byte. Events at equal times, and with `jitter` events
-// near each other, are ordered by the seed; messages between the same two ranks never overtake each other.
+// Messages cost α + nβ (Hockney 1994), with own values inside a node and between nodes; a rank's port carries one
+// message a time in each direction. Reductions and copies cost γ and δ per byte. Events at equal times, and with
+// `jitter` events near each other, are ordered by the seed; messages between the same two ranks never overtake each
+// other.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +33,9 @@ struct Options {
   Link inter{2000, 0.1};
   double gamma_ns_per_byte = 0.1;
   double delta_ns_per_byte = 0.05;
-  double signal_ns = 200;                 // until a published signal is seen
-  std::size_t eager_bytes = 4096;         // longer messages wait for their receiver
-  double jitter_ns = 0;                   // each event comes up to this much later
+  double signal_ns = 200;          // until a published signal is seen
+  std::size_t eager_bytes = 4096;  // longer messages wait for their receiver
+  double jitter_ns = 0;            // each event comes up to this much later
   std::uint64_t seed = 1;
   std::vector<std::int64_t> arrivals_ns;  // empty: all at 0
   std::size_t pool_bytes = 1 << 20;

@@ -1,0 +1,35 @@
+// stretto-registry: prints the registry as a JSON array, for the command line and the documentation.
+
+#include <cstdio>
+
+#include "algorithms/registry.hpp"
+
+namespace {
+
+// The registry's texts hold no character that JSON would want escaped.
+void print_text(const char* key, std::string_view value) {
+  std::printf("\"%s\": \"%.*s\", ", key, static_cast<int>(value.size()), value.data());
+}
+void print_flag(const char* key, bool value, const char* end = ", ") {
+  std::printf("\"%s\": %s%s", key, value ? "true" : "false", end);
+}
+
+}  // namespace
+
+int main() {
+  const char* separator = "[";
+  for (const stretto::Algorithm& algorithm : stretto::algorithms()) {
+    std::printf("%s\n  {", separator);
+    print_text("collective", stretto::name_of(algorithm.collective));
+    print_text("name", algorithm.name);
+    print_text("summary", algorithm.summary);
+    print_text("source", algorithm.source);
+    print_text("cost_balanced", algorithm.cost_balanced);
+    print_text("cost_after_last", algorithm.cost_after_last);
+    print_flag("needs_shared_memory", algorithm.memory != stretto::Memory::none);
+    print_flag("commutative_only", algorithm.commutative_only);
+    print_flag("deterministic", algorithm.deterministic, "}");
+    separator = ",";
+  }
+  std::printf("\n]\n");
+}

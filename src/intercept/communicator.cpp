@@ -1,0 +1,152 @@
+#include "intercept/communicator.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <string>
+
+#include "transport/shm/single_copy.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+constexpr std::size_t kSmallestPool = std::size_t{4} << 20;
+
+bool all_agree(MPI_Comm comm, bool mine) {
+  int value = mine ? 1 : 0;
+  PMPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MIN, comm);
+  return value == 1;
+}
+
+bool on_one_node(MPI_Comm comm, int rank, int size) {
+  MPI_Comm node = MPI_COMM_NULL;
+  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+  int on_node = 0;
+  PMPI_Comm_size(node, &on_node);
+  PMPI_Comm_free(&node);
+  return all_agree(comm, on_node == size);
+}
+
+// Waiting ranks drive MPI's progress by looking for a message that never comes.
+void poke_mpi(void* comm) {
+  int found = 0;
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, *static_cast<MPI_Comm*>(comm), &found, MPI_STATUS_IGNORE);
+}
+
+}  // namespace
+
+Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubscribed)
+    : pool_limit_(configuration.shared_memory_bytes), platform_({{}, oversubscribed, nullptr, nullptr}) {
+  MPI_Group group = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_create(comm, group, &comm_);  // not a dup, which would copy the program's attributes
+  PMPI_Group_free(&group);
+  PMPI_Comm_rank(comm_, &rank_);
+  PMPI_Comm_size(comm_, &size_);
+  transport_ = std::make_unique<mpi::MpiTransport>(comm_);
+  endpoint_ = std::make_unique<Endpoint>(rank_, size_, platform_, *transport_);
+  platform_.facts().poke = &poke_mpi;
+  platform_.facts().poke_context = &comm_;
+
+  if (!on_one_node(comm_, rank_, size_) || !share_board()) return;
+  if (configuration.single_copy) share_processes();
+}
+
+Engine::~Engine() {
+  if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+}
+
+bool Engine::share_board() {
+  const std::size_t bytes = Board::memory_bytes(size_);
+  if (bytes > pool_limit_) {
+    if (rank_ == 0 && pool_limit_ > 0) {
+      std::fprintf(stderr,
+                   "stretto: %d ranks need %zu MiB of shared memory for small messages; raise "
+                   "STRETTO_SHM_MAX_MIB. Going on without.\n",
+                   size_, (bytes >> 20) + 1);
+    }
+    return false;
+  }
+  std::optional<shm::Segment> segment = share_segment(bytes, "the arrival board");
+  if (!segment) return false;
+  pool_limit_ -= bytes;
+  board_segment_ = std::move(*segment);
+  board_ = std::make_unique<Board>(board_segment_.memory(), size_, rank_);
+  endpoint_->board = board_.get();
+  return true;
+}
+
+std::optional<shm::Segment> Engine::share_segment(std::size_t bytes, const char* purpose) {
+  struct Offer {
+    pid_t creator;
+    int descriptor;
+  };
+  Offer offer{getpid(), -1};
+  std::string error;
+  shm::Segment segment;
+  if (rank_ == 0) {
+    segment = shm::Segment::create(bytes, error);
+    offer.descriptor = segment.descriptor();
+  }
+  PMPI_Bcast(&offer, sizeof offer, MPI_BYTE, 0, comm_);
+  if (rank_ != 0 && offer.descriptor >= 0) {
+    segment = shm::Segment::attach(offer.creator, offer.descriptor, bytes, error);
+  }
+  const bool shared = all_agree(comm_, static_cast<bool>(segment));
+  if (!error.empty()) {
+    std::fprintf(stderr,
+                 "stretto: no shared memory for %s (%zu MiB): %s. Going on without, more slowly; free memory or "
+                 "lower STRETTO_SHM_MAX_MIB.\n",
+                 purpose, (bytes >> 20) + 1, error.c_str());
+  }
+  if (!shared) return std::nullopt;
+  segment.close_descriptor();
+  return segment;
+}
+
+// Probes single copy: everybody reads a number of the next rank. Agreed by all, as one refusal would break the rest.
+void Engine::share_processes() {
+  struct Card {
+    pid_t process;
+    std::uint64_t address;
+    std::uint64_t secret;
+  };
+  std::uint64_t secret = static_cast<std::uint64_t>(getpid()) * 0x9E3779B97F4A7C15U;
+  const Card mine{getpid(), reinterpret_cast<std::uint64_t>(&secret), secret};
+  std::vector<Card> cards(static_cast<std::size_t>(size_));
+  PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, comm_);
+  const Card& next = cards[static_cast<std::size_t>((rank_ + 1) % size_)];
+  std::uint64_t seen = 0;
+  const bool read = shm::read_process(next.process, &seen, next.address, sizeof seen) && seen == next.secret;
+  if (!all_agree(comm_, read)) return;
+  for (const Card& card : cards) platform_.facts().processes.push_back(card.process);
+}
+
+bool Engine::ensure_pool(std::size_t bytes) {
+  const std::size_t most = std::bit_floor(pool_limit_);
+  const std::size_t wanted = std::min(std::max(std::bit_ceil(2 * bytes), kSmallestPool), most);
+  if (pool_refused_ || board_ == nullptr) return false;
+  if (pool_segment_.bytes() >= wanted) return true;
+  // Everybody has left every earlier call before anybody can be here again: nobody uses the old pool.
+  std::optional<shm::Segment> segment;
+  if (wanted >= 2 * Board::kMinChunkBytes) segment = share_segment(wanted, "long messages");
+  if (segment) {
+    PMPI_Barrier(comm_);
+    pool_segment_ = std::move(*segment);
+    board_->attach_pool(pool_segment_.memory(), pool_segment_.bytes());
+    return true;
+  }
+  pool_refused_ = pool_segment_.bytes() == 0;
+  if (!pool_refused_) pool_limit_ = pool_segment_.bytes();
+  return !pool_refused_;
+}
+
+void Engine::run(const Algorithm& algorithm, const Call& call) {
+  Group group(*endpoint_);
+  Task task = run_algorithm(group, algorithm, call);
+  endpoint_->executor.drive(task, *transport_);
+}
+
+}  // namespace stretto::intercept

@@ -1,0 +1,67 @@
+// What Stretto keeps for each communicator of the program, as an attribute that dies with it.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+
+#include "algorithms/registry.hpp"
+#include "arrival/board.hpp"
+#include "select/rules.hpp"
+#include "transport/mpi/mpi_transport.hpp"
+#include "transport/shm/node_platform.hpp"
+#include "transport/shm/segment.hpp"
+
+namespace stretto::intercept {
+
+/// The engine's side of a communicator: an own MPI communicator for its messages, and shared memory where all ranks are
+/// on one node. Making one is a collective operation.
+class Engine {
+ public:
+  Engine(MPI_Comm comm, const Configuration& configuration, bool oversubscribed);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Makes room in the pool for a message of `bytes` bytes, as far as the user's bound allows. Collective; false, on
+  /// all ranks alike, if there is no pool after.
+  bool ensure_pool(std::size_t bytes);
+
+  /// Runs the collective to its end.
+  void run(const Algorithm& algorithm, const Call& call);
+
+  bool has_board() const { return board_ != nullptr; }
+  std::size_t max_pool_window() const { return pool_refused_ ? 0 : pool_limit_ / 2; }
+  bool oversubscribed() const { return platform_.oversubscribed(); }
+  /// After MPI_Finalize began, communicators are no longer ours to free.
+  void abandon() { comm_ = MPI_COMM_NULL; }
+
+ private:
+  bool share_board();
+  void share_processes();
+  std::optional<shm::Segment> share_segment(std::size_t bytes, const char* purpose);
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 0;
+  std::size_t pool_limit_ = 0;
+  bool pool_refused_ = false;
+  shm::NodePlatform platform_;
+  std::unique_ptr<mpi::MpiTransport> transport_;
+  std::unique_ptr<Endpoint> endpoint_;
+  shm::Segment board_segment_;
+  shm::Segment pool_segment_;
+  std::unique_ptr<Board> board_;
+};
+
+struct Communicator {
+  bool eligible = false;  // an intracommunicator of at least two ranks
+  int rank = 0;
+  int size = 0;
+  std::uint32_t id = 0;            // the same on all ranks; 0 is MPI_COMM_WORLD; only while recording
+  std::uint32_t sequence = 0;      // calls so far
+  std::unique_ptr<Engine> engine;  // made when first needed
+};
+
+}  // namespace stretto::intercept

@@ -1,0 +1,55 @@
+// MPI datatypes and operations, translated for the engine.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "core/reduction.hpp"
+
+namespace stretto::intercept {
+
+/// An operation on a datatype that stays valid while the object lives (a user's function needs both handles).
+class BoundReduction {
+ public:
+  /// False if Stretto must leave this pair to the MPI library: not defined by MPI, or not a dense datatype.
+  bool bind(MPI_Datatype datatype, MPI_Op op);
+  const Reduction& reduction() const { return reduction_; }
+
+ private:
+  static void combine_by_mpi(const void* in, void* inout, std::size_t count, const void* self);
+
+  Reduction reduction_;
+  MPI_Datatype datatype_ = MPI_DATATYPE_NULL;
+  MPI_Op op_ = MPI_OP_NULL;
+};
+
+struct Layout {
+  std::size_t bytes;  // of the data of one element
+  bool dense;         // elements lie side by side without gaps, from the buffer's address on
+  bool ordered;       // dense, and memory order is the order of the signature
+};
+
+/// nullopt for datatypes that have no size yet (null).
+std::optional<Layout> layout_of(MPI_Datatype datatype);
+
+/// A broadcast buffer as contiguous bytes: the user's own where it is in order, else a packed copy.
+class PackedBuffer {
+ public:
+  PackedBuffer(void* buffer, MPI_Count count, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm);
+  std::byte* data();
+  void pack();    // from the user's buffer, where data() is a copy
+  void unpack();  // to it
+
+ private:
+  void* buffer_;
+  MPI_Count count_;
+  MPI_Datatype datatype_;
+  Layout layout_;
+  MPI_Comm comm_;
+  std::vector<std::byte> copy_;
+};
+
+}  // namespace stretto::intercept

@@ -1,0 +1,191 @@
+#include "intercept/handlers.hpp"
+
+#include <climits>
+
+#include "intercept/datatypes.hpp"
+#include "intercept/runtime.hpp"
+#include "stretto/stretto.h"
+
+namespace stretto::intercept {
+namespace {
+
+/// One call of a collective on its way through Stretto: selected, run or passed on, recorded, counted.
+class Interception {
+ public:
+  Interception(Collective collective, MPI_Comm comm) : runtime_(Runtime::get()), collective_(collective), comm_(comm) {
+    const bool native = runtime_.configuration().choice(collective).kind == Choice::Kind::native;
+    if (native && !runtime_.recording()) return;
+    communicator_ = runtime_.communicator(comm);
+    if (communicator_ == nullptr) return;
+    ++communicator_->sequence;
+    if (runtime_.recording()) arrival_ns_ = runtime_.now_ns();
+  }
+  ~Interception() {
+    runtime_.count(collective_, algorithm_);
+    if (communicator_ == nullptr || !runtime_.recording()) return;
+    runtime_.recorder().add({arrival_ns_,
+                             runtime_.now_ns(),
+                             bytes_,
+                             communicator_->sequence,
+                             communicator_->id,
+                             static_cast<std::uint16_t>(collective_),
+                             static_cast<std::uint16_t>(communicator_->size),
+                             root_,
+                             {}},
+                            algorithm_ == nullptr ? "native" : algorithm_->name);
+  }
+  Interception(const Interception&) = delete;
+  Interception& operator=(const Interception&) = delete;
+
+  void describe(std::size_t bytes, int root) {
+    bytes_ = bytes;
+    root_ = root;
+  }
+
+  /// Chooses the algorithm; false if the call is to be passed on. The same on all ranks.
+  bool select(const Call& call, bool commutative) {
+    if (communicator_ == nullptr) return false;
+    if (runtime_.configuration().choice(collective_).kind == Choice::Kind::native) return false;
+    Engine& engine = runtime_.engine(*communicator_, comm_);
+    const auto facts = [&] {
+      return CallFacts{collective_,         call.bytes(),       call.element_bytes,       commutative,
+                       communicator_->size, engine.has_board(), engine.max_pool_window(), engine.oversubscribed()};
+    };
+    const Algorithm* chosen = choose(runtime_.configuration(), facts());
+    // A pool that cannot be had is known to be so from now on: choose again.
+    if (chosen != nullptr && chosen->needs_pool(call.bytes()) && !engine.ensure_pool(call.bytes())) {
+      chosen = choose(runtime_.configuration(), facts());
+    }
+    algorithm_ = chosen;
+    return chosen != nullptr;
+  }
+
+  int run(const Call& call) {
+    communicator_->engine->run(*algorithm_, call);
+    return MPI_SUCCESS;
+  }
+
+  bool root_is_valid(int root) const { return communicator_ != nullptr && root >= 0 && root < communicator_->size; }
+  bool is_rank(int rank) const { return communicator_ != nullptr && communicator_->rank == rank; }
+
+ private:
+  const Inside inside_;
+  Runtime& runtime_;
+  Collective collective_;
+  MPI_Comm comm_;
+  Communicator* communicator_ = nullptr;
+  const Algorithm* algorithm_ = nullptr;
+  std::int64_t arrival_ns_ = 0;
+  std::uint64_t bytes_ = 0;
+  int root_ = 0;
+};
+
+// Buffers that Stretto can work with; everything else is left to the MPI library, which knows what is an error.
+bool usable(const void* buffer) { return buffer != nullptr && buffer != MPI_IN_PLACE; }
+
+}  // namespace
+
+int Handler::Init(int* argc, char*** argv) { return Init_thread(argc, argv, MPI_THREAD_SINGLE, nullptr); }
+
+int Handler::Init_thread(int*, char***, int, int*) {
+  Runtime::get().check_environment();
+  const Inside inside;
+  const int result = native_();
+  if (result == MPI_SUCCESS) Runtime::get().start();
+  return result;
+}
+
+int Handler::Finalize() {
+  const Inside inside;
+  Runtime::get().finish();
+  return native_();
+}
+
+int Handler::Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                       MPI_Comm comm) {
+  Interception call(Collective::allreduce, comm);
+  BoundReduction bound;
+  const bool valid =
+      count > 0 && usable(recvbuf) && sendbuf != nullptr && sendbuf != recvbuf && bound.bind(datatype, op);
+  if (!valid) return native_();
+  Call arguments;
+  arguments.output = static_cast<std::byte*>(recvbuf);
+  arguments.input = sendbuf == MPI_IN_PLACE ? arguments.output : static_cast<const std::byte*>(sendbuf);
+  arguments.count = static_cast<std::size_t>(count);
+  arguments.element_bytes = bound.reduction().element_bytes;
+  arguments.reduction = &bound.reduction();
+  call.describe(arguments.bytes(), 0);
+  if (!call.select(arguments, bound.reduction().commutative)) return native_();
+  return call.run(arguments);
+}
+
+int Handler::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+                    MPI_Comm comm) {
+  Interception call(Collective::reduce, comm);
+  BoundReduction bound;
+  const bool at_root = call.is_rank(root);
+  const bool in_place = sendbuf == MPI_IN_PLACE;
+  const bool buffers = at_root ? usable(recvbuf) && sendbuf != nullptr && sendbuf != recvbuf : usable(sendbuf);
+  if (count <= 0 || !call.root_is_valid(root) || !buffers || !bound.bind(datatype, op)) return native_();
+  Call arguments;
+  arguments.output = at_root ? static_cast<std::byte*>(recvbuf) : nullptr;
+  arguments.input = at_root && in_place ? arguments.output : static_cast<const std::byte*>(sendbuf);
+  arguments.count = static_cast<std::size_t>(count);
+  arguments.element_bytes = bound.reduction().element_bytes;
+  arguments.reduction = &bound.reduction();
+  arguments.root = root;
+  call.describe(arguments.bytes(), root);
+  if (!call.select(arguments, bound.reduction().commutative)) return native_();
+  return call.run(arguments);
+}
+
+int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+  Interception call(Collective::bcast, comm);
+  // Ranks may give different counts and datatypes: only the number of bytes is common to all, so only it may decide.
+  const std::optional<Layout> layout = layout_of(datatype);
+  const std::size_t bytes = layout && count > 0 ? layout->bytes * static_cast<std::size_t>(count) : 0;
+  if (bytes == 0 || bytes > INT_MAX || !call.root_is_valid(root)) return native_();
+  Call arguments;
+  arguments.count = bytes;
+  arguments.root = root;
+  call.describe(bytes, root);
+  if (!call.select(arguments, true)) return native_();
+  PackedBuffer packed(buffer, count, datatype, *layout, comm);
+  arguments.output = packed.data();
+  arguments.input = arguments.output;
+  if (call.is_rank(root)) packed.pack();
+  const int result = call.run(arguments);
+  if (!call.is_rank(root)) packed.unpack();
+  return result;
+}
+
+int Handler::Barrier(MPI_Comm comm) {
+  Interception call(Collective::barrier, comm);
+  if (!call.select(Call{}, true)) return native_();
+  return call.run(Call{});
+}
+
+}  // namespace stretto::intercept
+
+using stretto::Collective;
+
+static const Collective* collective_named(const char* name) {
+  for (const Collective& collective : stretto::kCollectives) {
+    if (stretto::name_of(collective) == name) return &collective;
+  }
+  return nullptr;
+}
+
+int Stretto_force(const char* collective, const char* algorithm) {
+  const Collective* which = collective_named(collective);
+  if (which == nullptr) return STRETTO_UNKNOWN_COLLECTIVE;
+  const auto choice = stretto::parse_choice(*which, algorithm);
+  if (!choice) return STRETTO_UNKNOWN_ALGORITHM;
+  stretto::intercept::Runtime::get().configuration().choice(*which) = *choice;
+  return STRETTO_OK;
+}
+
+const char* Stretto_last_algorithm(const char* collective) {
+  const Collective* which = collective_named(collective);
+  return which == nullptr ? nullptr : stretto::intercept::Runtime::get().last_algorithm(*which);
+}

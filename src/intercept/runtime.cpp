@@ -1,0 +1,191 @@
+#include "intercept/runtime.hpp"
+
+#include <sched.h>
+#include <time.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "intercept/native.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+// Launchers tell a process its rank before MPI does; so one rank prints a complaint instead of all.
+bool speaks_for_all() {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = std::getenv(variable)) return std::strcmp(rank, "0") == 0;
+  }
+  return true;
+}
+
+[[noreturn]] void refuse(const std::string& message) {
+  if (speaks_for_all()) std::fprintf(stderr, "%s\n", message.c_str());
+  std::exit(2);
+}
+
+std::string library_version() {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  using Function = int (*)(char*, int*);
+  reinterpret_cast<Function>(next_symbol("MPI_Get_library_version"))(version, &length);
+  return version;
+}
+
+}  // namespace
+
+Runtime& Runtime::get() {
+  // Never destroyed: MPI may call back into it until the process is gone.
+  static auto* runtime = new Runtime;
+  return *runtime;
+}
+
+void Runtime::check_environment() {
+  const std::string version = library_version();
+#if defined(OPEN_MPI)
+  const bool fits = version.find("Open MPI") != std::string::npos;
+  constexpr const char* kBuiltFor = "Open MPI";
+#else
+  const bool fits = version.find("Open MPI") == std::string::npos;
+  constexpr const char* kBuiltFor = "MPICH or Intel MPI";
+#endif
+  if (!fits) {
+    refuse("stretto: this library was built for " + std::string(kBuiltFor) + ", but the program runs on " +
+           version.substr(0, version.find('\n')) + "; start it with `stretto run`, which picks the one that fits");
+  }
+  std::string error;
+  configuration_ = read_configuration(error);
+  if (!error.empty()) refuse(error);
+}
+
+void Runtime::start() {
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Runtime::forget, &keyval_, nullptr);
+  std::uint64_t range[2] = {configuration_.fingerprint(), ~configuration_.fingerprint()};
+  PMPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+  int rank = 0;
+  int size = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (range[0] != ~range[1]) {
+    refuse(
+        "stretto: the ranks have different STRETTO_* settings; give all of them the same environment "
+        "(`stretto run` does)");
+  }
+  std::string error;
+  if (!configuration_.record_directory.empty() && !recorder_.open(configuration_.record_directory, rank, size, error)) {
+    std::fprintf(stderr, "stretto: STRETTO_RECORD: %s\n", error.c_str());
+    std::exit(2);
+  }
+  measure_node();
+  active_ = true;
+}
+
+void Runtime::measure_node() {
+  MPI_Comm node = MPI_COMM_NULL;
+  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  sched_getaffinity(0, sizeof cores, &cores);
+  PMPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, node);
+  PMPI_Comm_size(node, &node_ranks_);
+  node_cores_ = CPU_COUNT(&cores);
+  PMPI_Comm_free(&node);
+}
+
+void Runtime::finish() {
+  if (!active_) return;
+  if (configuration_.verbose) report();
+  active_ = false;
+  for (Communicator* communicator : communicators_) {
+    if (communicator->engine) communicator->engine->abandon();
+  }
+}
+
+std::int64_t Runtime::now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+Communicator* Runtime::communicator(MPI_Comm comm) {
+  struct Remembered {
+    MPI_Comm comm;
+    Communicator* communicator;
+    std::uint64_t epoch;
+  };
+  static thread_local Remembered latest{MPI_COMM_NULL, nullptr, 0};
+  const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
+  if (latest.comm == comm && latest.epoch == epoch) return latest.communicator;
+  if (!active_ || comm == MPI_COMM_NULL) return nullptr;
+
+  void* state = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(comm, keyval_, &state, &found);
+  auto* communicator = found != 0 ? static_cast<Communicator*>(state) : make_communicator(comm);
+  latest = {comm, communicator->eligible ? communicator : nullptr, epoch};
+  return latest.communicator;
+}
+
+Communicator* Runtime::make_communicator(MPI_Comm comm) {
+  auto* communicator = new Communicator;
+  int inter = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_rank(comm, &communicator->rank);
+  PMPI_Comm_size(comm, &communicator->size);
+  communicator->eligible = inter == 0 && communicator->size > 1;
+  if (communicator->eligible && recording() && comm != MPI_COMM_WORLD) {
+    int world_rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    communicator->id = static_cast<std::uint32_t>(world_rank + 1) << 12 | (made_.fetch_add(1) & 0xfffU);
+    PMPI_Bcast(&communicator->id, 1, MPI_UINT32_T, 0, comm);
+  }
+  PMPI_Comm_set_attr(comm, keyval_, communicator);
+  const std::scoped_lock lock(mutex_);
+  communicators_.push_back(communicator);
+  return communicator;
+}
+
+Engine& Runtime::engine(Communicator& communicator, MPI_Comm comm) {
+  if (!communicator.engine) {
+    communicator.engine = std::make_unique<Engine>(comm, configuration_, node_ranks_ > node_cores_);
+  }
+  return *communicator.engine;
+}
+
+int Runtime::forget(MPI_Comm, int, void* state, void*) {
+  Runtime& runtime = get();
+  const Inside inside;
+  auto* communicator = static_cast<Communicator*>(state);
+  {
+    const std::scoped_lock lock(runtime.mutex_);
+    std::erase(runtime.communicators_, communicator);
+  }
+  runtime.epoch_.fetch_add(1, std::memory_order_acq_rel);
+  delete communicator;
+  return MPI_SUCCESS;
+}
+
+void Runtime::count(Collective collective, const Algorithm* algorithm) {
+  const auto index = static_cast<std::size_t>(collective);
+  last_[index] = algorithm == nullptr ? "native" : algorithm->name.data();
+  const std::size_t which = algorithm == nullptr ? 0 : static_cast<std::size_t>(algorithm - algorithms().data()) + 1;
+  counts_[index][which].fetch_add(1, std::memory_order_relaxed);
+}
+
+void Runtime::report() const {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0) return;
+  for (Collective collective : kCollectives) {
+    const auto& row = counts_[static_cast<std::size_t>(collective)];
+    for (std::size_t which = 0; which <= algorithms().size(); ++which) {
+      if (row[which] == 0) continue;
+      const char* name = which == 0 ? "native" : algorithms()[which - 1].name.data();
+      std::fprintf(stderr, "stretto: %s: %s ran %llu times\n", name_of(collective).data(), name,
+                   static_cast<unsigned long long>(row[which].load()));
+    }
+  }
+}
+
+}  // namespace stretto::intercept

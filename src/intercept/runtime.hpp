@@ -1,0 +1,65 @@
+// The process' one Stretto: configuration, the communicators' state, what ran.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "intercept/communicator.hpp"
+#include "profile/recorder.hpp"
+#include "select/configuration.hpp"
+
+namespace stretto::intercept {
+
+class Runtime {
+ public:
+  static Runtime& get();
+
+  /// Before the MPI library starts: reads the environment and checks that this library fits. Ends the process with exit
+  /// code 2 if anything is wrong.
+  void check_environment();
+  /// After MPI_Init: checks that all ranks are configured alike.
+  void start();
+  /// Before MPI_Finalize.
+  void finish();
+
+  bool active() const { return active_; }
+  bool recording() const { return recorder_.active(); }
+  Configuration& configuration() { return configuration_; }
+  Recorder& recorder() { return recorder_; }
+  std::int64_t now_ns();
+
+  /// The state of `comm`, made at its first call; nullptr for those that Stretto leaves alone.
+  Communicator* communicator(MPI_Comm comm);
+  /// Its engine, made when first needed: a collective operation.
+  Engine& engine(Communicator& communicator, MPI_Comm comm);
+
+  /// Notes that `algorithm` (nullptr: native) served a call.
+  void count(Collective collective, const Algorithm* algorithm);
+  /// "" before the first call.
+  const char* last_algorithm(Collective collective) const { return last_[static_cast<std::size_t>(collective)]; }
+
+ private:
+  static int forget(MPI_Comm comm, int keyval, void* state, void* extra);
+  Communicator* make_communicator(MPI_Comm comm);
+  void measure_node();
+  void report() const;
+
+  Configuration configuration_;
+  Recorder recorder_;
+  bool active_ = false;
+  int keyval_ = MPI_KEYVAL_INVALID;
+  int node_ranks_ = 1;
+  int node_cores_ = 1;
+  std::atomic<std::uint64_t> epoch_{1};  // rises when a communicator dies, so that threads drop what they remember
+  std::atomic<std::uint32_t> made_{0};
+  std::mutex mutex_;
+  std::vector<Communicator*> communicators_;
+  std::array<const char*, std::size(kCollectives)> last_{"", "", "", ""};
+  std::array<std::array<std::atomic<std::uint64_t>, 32>, std::size(kCollectives)> counts_{};  // by algorithm; 0: native
+};
+
+}  // namespace stretto::intercept

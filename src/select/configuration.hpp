@@ -1,0 +1,42 @@
+// What the user has asked for through STRETTO_* environment variables.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "algorithms/registry.hpp"
+
+namespace stretto {
+
+/// Whose algorithm serves a collective.
+struct Choice {
+  enum class Kind { by_rule, native, forced };
+  Kind kind = Kind::by_rule;
+  const Algorithm* algorithm = nullptr;  // forced
+};
+
+/// "default", "native" or the name of an algorithm of `collective`; nullopt for anything else.
+std::optional<Choice> parse_choice(Collective collective, std::string_view text);
+
+struct Configuration {
+  std::array<Choice, std::size(kCollectives)> choices{};     // STRETTO_ALLREDUCE, _REDUCE, _BCAST, _BARRIER
+  bool deterministic = false;                                // STRETTO_DETERMINISTIC: the same bits from run to run
+  bool single_copy = true;                                   // STRETTO_CMA
+  std::size_t shared_memory_bytes = std::size_t{256} << 20;  // STRETTO_SHM_MAX_MIB, per communicator; 0: none
+  std::string record_directory;                              // STRETTO_RECORD
+  bool verbose = false;                                      // STRETTO_VERBOSE
+
+  Choice& choice(Collective collective) { return choices[static_cast<std::size_t>(collective)]; }
+  const Choice& choice(Collective collective) const { return choices[static_cast<std::size_t>(collective)]; }
+
+  /// A number that differs (almost surely) if any setting does that all ranks must share.
+  std::uint64_t fingerprint() const;
+};
+
+/// Reads the environment. On a bad value `error` is set to a message that names the variable, the value, the choices.
+Configuration read_configuration(std::string& error);
+
+}  // namespace stretto

@@ -1,0 +1,30 @@
+// Which algorithm serves a call. A pure function of what all ranks know alike (DESIGN.md, law 1).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "select/configuration.hpp"
+
+namespace stretto {
+
+/// What all ranks of a call know alike about it.
+struct CallFacts {
+  Collective collective;
+  std::size_t bytes;
+  std::size_t element_bytes;
+  bool commutative;
+  int ranks;
+  bool shared_memory;       // all ranks on one node, and they have a board
+  std::size_t pool_window;  // the longest message that the board's pool can be made to hold at once
+  bool oversubscribed;      // more ranks on the node than cores
+};
+
+/// Whether the algorithm can serve the call at all.
+bool can_serve(const Algorithm& algorithm, const CallFacts& facts);
+
+/// The algorithm to run, nullptr for the MPI library's own. A forced one that cannot serve the call gives way to the
+/// rule.
+const Algorithm* choose(const Configuration& configuration, const CallFacts& facts);
+
+}  // namespace stretto

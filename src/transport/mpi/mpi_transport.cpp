@@ -1,0 +1,73 @@
+#include "transport/mpi/mpi_transport.hpp"
+
+#include <algorithm>
+
+namespace stretto::mpi {
+
+void MpiTransport::start(Transfer& transfer) {
+  if (transfer.kind == Transfer::Kind::send && sends_ >= kMaxSends) {
+    waiting_sends_.push_back(&transfer);
+    return;
+  }
+  post(transfer);
+}
+
+void MpiTransport::post(Transfer& transfer) {
+  const bool sends = transfer.kind == Transfer::Kind::send;
+  const int tag = static_cast<int>(transfer.stream);
+  transfer.parts = static_cast<unsigned>(transfer.bytes / kPartBytes) + 1;
+  if (sends) ++sends_;
+  for (std::size_t part = 0, parts = transfer.parts; part < parts; ++part) {
+    const std::size_t at = part * kPartBytes;
+    const int count = static_cast<int>(std::min(kPartBytes, transfer.bytes - at));
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (sends) {
+      PMPI_Isend(transfer.data + at, count, MPI_BYTE, transfer.peer, tag, comm_, &request);
+    } else {
+      PMPI_Irecv(transfer.data + at, count, MPI_BYTE, transfer.peer, tag, comm_, &request);
+    }
+    int done = 0;  // most small sends are, and then cost no round through progress()
+    PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) {
+      finish_part(transfer);
+    } else {
+      requests_.push_back(request);
+      owners_.push_back(&transfer);
+    }
+  }
+}
+
+bool MpiTransport::finish_part(Transfer& transfer) {
+  if (--transfer.parts > 0) return false;
+  if (transfer.kind == Transfer::Kind::send) --sends_;
+  transfer.complete = true;
+  return true;
+}
+
+bool MpiTransport::progress(Executor& executor) {
+  if (requests_.empty()) return false;
+  completed_.resize(requests_.size());
+  int count = 0;
+  PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, completed_.data(), MPI_STATUSES_IGNORE);
+  if (count <= 0) return false;
+  // From the back, so that filling a gap with the last entry moves none of the indices still to come.
+  std::sort(completed_.begin(), completed_.begin() + count, std::greater<>());
+  for (int i = 0; i < count; ++i) {
+    const auto index = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]);
+    Transfer& transfer = *owners_[index];
+    requests_[index] = requests_.back();
+    owners_[index] = owners_.back();
+    requests_.pop_back();
+    owners_.pop_back();
+    if (finish_part(transfer) && transfer.waiter) executor.post(transfer.waiter);
+  }
+  while (!waiting_sends_.empty() && sends_ < kMaxSends) {
+    Transfer& next = *waiting_sends_.front();
+    waiting_sends_.pop_front();
+    post(next);
+    if (next.complete && next.waiter) executor.post(next.waiter);
+  }
+  return true;
+}
+
+}  // namespace stretto::mpi

@@ -1,0 +1,39 @@
+// Messages of the engine as MPI messages on a communicator of its own.
+#pragma once
+
+#include <mpi.h>
+
+#include <deque>
+#include <vector>
+
+#include "core/executor.hpp"
+#include "core/transport.hpp"
+
+namespace stretto::mpi {
+
+class MpiTransport final : public Transport {
+ public:
+  /// `comm` carries nothing but the engine's messages and outlives the transport.
+  explicit MpiTransport(MPI_Comm comm) : comm_(comm) {}
+
+  void start(Transfer& transfer) override;
+  bool progress(Executor& executor) override;
+  bool busy() const override { return !requests_.empty(); }
+
+ private:
+  // Bounds the sends only: receives are always posted, so a bounded sender always finds its receivers.
+  static constexpr unsigned kMaxSends = 64;
+  static constexpr std::size_t kPartBytes = std::size_t{1} << 30;  // MPI counts are ints
+
+  void post(Transfer& transfer);
+  bool finish_part(Transfer& transfer);
+
+  MPI_Comm comm_;
+  std::vector<MPI_Request> requests_;
+  std::vector<Transfer*> owners_;  // of the requests, by index
+  std::vector<int> completed_;
+  std::deque<Transfer*> waiting_sends_;
+  unsigned sends_ = 0;
+};
+
+}  // namespace stretto::mpi

@@ -1,0 +1,88 @@
+#include "transport/shm/node_platform.hpp"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "transport/shm/single_copy.hpp"
+
+namespace stretto::shm {
+namespace {
+
+// A rank waits in three steps. It spins while it has a core of its own; it yields while it seems that nobody else needs
+// the core (waking a sleeper costs 3-23 us, and seven of them in a row 200 us, where yielding ranks take 70); it sleeps
+// when somebody does. A yield that takes long has run somebody else's computation.
+constexpr unsigned kSpinRounds = 200;
+constexpr unsigned kLooksPerRound = 50;
+constexpr std::int64_t kCrowdedYieldNs = 200'000;
+constexpr std::int64_t kYieldForNs = 200'000'000;
+constexpr std::int64_t kSleepNs = 1'000'000;  // then MPI's progress is driven once: a peer may wait for us in MPI
+
+void pause_instruction() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value, const timespec* timeout) {
+  return syscall(SYS_futex, word, operation, value, timeout, nullptr, 0);
+}
+
+}  // namespace
+
+std::int64_t NodePlatform::now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+void NodePlatform::publish(Signal& signal, std::uint32_t value) {
+  // Dekker with sleep_on: we write the value, then read `sleepers`; a sleeper counts itself, then reads the value. Both
+  // in sequential consistency, so at least one of us sees the other.
+  signal.value.exchange(value, std::memory_order_seq_cst);
+  if (signal.sleepers.load(std::memory_order_seq_cst) > 0) futex(signal.value.raw(), FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+void NodePlatform::idle(Signal* sole, std::uint32_t target, unsigned idle_rounds) {
+  if (!facts_.oversubscribed && idle_rounds < kSpinRounds) {
+    for (unsigned look = 0; look < kLooksPerRound; ++look) {
+      if (sole != nullptr && sole->reached(target)) return;
+      pause_instruction();
+      if (sole == nullptr) return;
+    }
+    return;
+  }
+  const std::int64_t before = now_ns();
+  if (idle_rounds == 0 || (!facts_.oversubscribed && idle_rounds == kSpinRounds)) {
+    idle_since_ns_ = before;
+    crowded_ = false;
+  }
+  if (facts_.poke != nullptr) facts_.poke(facts_.poke_context);
+  if (sole != nullptr && (crowded_ || before - idle_since_ns_ > kYieldForNs)) {
+    sleep_on(*sole, target, kSleepNs);
+    return;
+  }
+  sched_yield();
+  if (now_ns() - before > kCrowdedYieldNs) crowded_ = true;
+}
+
+void NodePlatform::sleep_on(Signal& signal, std::uint32_t target, std::int64_t timeout_ns) {
+  const timespec timeout{timeout_ns / 1'000'000'000, timeout_ns % 1'000'000'000};
+  signal.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  const std::uint32_t seen = signal.value.load(std::memory_order_seq_cst);
+  if (static_cast<std::int32_t>(seen - target) < 0) futex(signal.value.raw(), FUTEX_WAIT, seen, &timeout);
+  signal.sleepers.fetch_add(static_cast<std::uint32_t>(-1), std::memory_order_seq_cst);
+}
+
+bool NodePlatform::read_peer(int peer, void* to, std::uint64_t address, std::size_t bytes) {
+  return read_process(facts_.processes[static_cast<std::size_t>(peer)], to, address, bytes);
+}
+
+}  // namespace stretto::shm

@@ -1,0 +1,42 @@
+// The platform of real ranks: the machine's clock, and waiting that neither burns a core another rank needs nor sleeps
+// through an arrival.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "core/platform.hpp"
+
+namespace stretto::shm {
+
+struct NodeFacts {
+  std::vector<pid_t> processes;   // of each rank; empty: no single copy
+  bool oversubscribed = false;    // more ranks on the node than cores for them
+  void (*poke)(void*) = nullptr;  // drives MPI's progress
+  void* poke_context = nullptr;
+};
+
+class NodePlatform final : public Platform {
+ public:
+  explicit NodePlatform(NodeFacts facts) : facts_(std::move(facts)) {}
+  NodeFacts& facts() { return facts_; }
+  bool oversubscribed() const { return facts_.oversubscribed; }
+
+  std::int64_t now_ns() override;
+  void publish(Signal& signal, std::uint32_t value) override;
+  void watching(Signal&, std::uint32_t) override {}
+  void idle(Signal* sole, std::uint32_t target, unsigned idle_rounds) override;
+  void charge(Work, std::size_t) override {}
+  bool can_read_peers() const override { return !facts_.processes.empty(); }
+  bool read_peer(int peer, void* to, std::uint64_t address, std::size_t bytes) override;
+
+ private:
+  void sleep_on(Signal& signal, std::uint32_t target, std::int64_t timeout_ns);
+
+  NodeFacts facts_;
+  std::int64_t idle_since_ns_ = 0;
+  bool crowded_ = false;  // while waiting: somebody else has work for this core
+};
+
+}  // namespace stretto::shm

@@ -1,0 +1,43 @@
+// A piece of memory that processes of one node share, without a name that a crash could leave behind.
+//
+// The creator makes an anonymous file (memfd); the others open it through /proc/<pid>/fd. The kernel frees it when the
+// last process is gone, however it went. Its pages are reserved before use, so that a full memory is an error here and
+// not a SIGBUS later.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <string>
+
+namespace stretto::shm {
+
+class Segment {
+ public:
+  Segment() = default;
+  Segment(Segment&& other) noexcept { *this = static_cast<Segment&&>(other); }
+  Segment& operator=(Segment&& other) noexcept;
+  ~Segment();
+
+  /// New zeroed memory. On failure the segment is empty and `error` says why.
+  static Segment create(std::size_t bytes, std::string& error);
+  /// The memory that process `creator` of this node knows as file descriptor `descriptor`.
+  static Segment attach(pid_t creator, int descriptor, std::size_t bytes, std::string& error);
+
+  /// To be called when everyone has attached: nobody can from now on.
+  void close_descriptor();
+
+  explicit operator bool() const { return memory_ != nullptr; }
+  std::byte* memory() const { return memory_; }
+  std::size_t bytes() const { return bytes_; }
+  int descriptor() const { return descriptor_; }
+
+ private:
+  static Segment map(int descriptor, std::size_t bytes, std::string& error);
+
+  std::byte* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+  int descriptor_ = -1;
+};
+
+}  // namespace stretto::shm

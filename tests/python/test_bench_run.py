@@ -1,0 +1,171 @@
+"""The driver under a real mpirun, with the MPI library alone."""
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stretto.bench import main
+from stretto.bench_launch import DRIVER, REPOSITORY
+
+_BINARIES = Path(os.environ.get("STRETTO_BIN_DIR", REPOSITORY / "build" / "bin"))
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("mpirun") is None or not (_BINARIES / DRIVER).is_file(), reason="needs Open MPI and `make build`"
+)
+
+
+def run_native(tmp_path: Path, *arguments: str) -> Any:
+    """`stretto bench` with the MPI library alone and 2 ranks; its JSON."""
+    output = tmp_path / "out.json.gz"
+    assert main([*arguments, "--algorithms", "native", "--ranks", "2", "--timeout", "60", "--json", str(output)]) == 0
+    return json.loads(gzip.decompress(output.read_bytes()))
+
+
+def test_a_native_run_is_measured_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = run_native(tmp_path, "allreduce", "--sizes", "8,64K", "--iterations", "20", "--arrival", "uniform:2ms")
+    assert "completion lag" in capsys.readouterr().out
+    assert content["setup"]["ranks"] == 2
+    assert content["machine"]["cores"] >= 1
+    assert [size["summary"]["size"] for size in content["sizes"]] == [8, 65536]
+    for size in content["sizes"]:
+        delays = np.array(size["samples"]["delays"])
+        native = size["samples"]["algorithms"]["native"]
+        arrivals, exits = np.array(native["arrivals"]), np.array(native["exits"])
+        assert arrivals.shape == exits.shape == delays.shape == (20, 2)
+        assert (arrivals >= delays).all(), "nobody may come before its time"
+        assert (exits.min(axis=1) >= arrivals.max(axis=1)).all()
+        assert set(native["ran"]) == {"native"}
+        assert 0 <= delays.min() < delays.max() < 2_000_000
+
+
+def test_a_seed_gives_the_same_delays_and_another_gives_others(tmp_path: Path) -> None:
+    def delays(seed: str) -> Any:
+        content = run_native(
+            tmp_path, "bcast", "--sizes", "8", "--iterations", "3", "--arrival", "one-late:1ms", "--seed", seed
+        )
+        return content["sizes"][0]["samples"]["delays"]
+
+    assert delays("5") == delays("5")
+    assert all(sorted(row) == [0, 1_000_000] for row in delays("6"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["reduce", "--in-place", "--root", "1", "--datatype", "int32", "--op", "max"],
+        ["allreduce", "--in-place", "--datatype", "double", "--arrival", "mif:3"],
+        ["bcast", "--arrival", "half-late:200us"],
+        ["reduce", "--arrival", "compute-uniform:200us"],
+    ],
+)
+def test_every_form_is_verified(tmp_path: Path, arguments: list[str]) -> None:
+    content = run_native(tmp_path, *arguments, "--sizes", "8,12K", "--iterations", "5")
+    assert content["sizes"][1]["summary"]["iterations"] == 5
+
+
+def test_a_barrier_has_no_size(tmp_path: Path) -> None:
+    content = run_native(tmp_path, "barrier", "--iterations", "10", "--arrival", "staircase:100us")
+    assert content["request"]["sizes"] == [0]
+
+
+def test_the_time_limit_leaves_no_process_behind(capsys: pytest.CaptureFixture[str]) -> None:
+    begin = time.monotonic()
+    arguments = ["allreduce", "--sizes", "8", "--iterations", "1000", "--arrival", "one-late:1s", "--timeout", "2"]
+    assert main([*arguments, "--algorithms", "native", "--ranks", "2", "--seed", "987654321"]) == 1
+    assert "--timeout" in capsys.readouterr().err
+    assert time.monotonic() - begin < 15
+    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert "seed=987654321" not in running
+
+
+def test_a_missing_stretto_is_said(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("STRETTO_LIB_DIR", str(tmp_path))
+    assert main(["allreduce", "--algorithms", "native,ring", "--ranks", "2", "--sizes", "8"]) == 2
+    assert "make build" in capsys.readouterr().err
+
+
+# Stands in for Stretto: obeys, names what it ran, and does one thing wrong on rank 1 when its name asks for that.
+_SABOTEUR = r"""
+#include <mpi.h>
+#include <string.h>
+static char forced[64];
+int Stretto_force(const char *collective, const char *algorithm) {
+  if (strcmp(algorithm, "unheard_of") == 0) return 2;
+  strcpy(forced, algorithm);
+  return 0;
+}
+const char *Stretto_last_algorithm(const char *collective) {
+  int rank;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (strcmp(forced, "discord") == 0) return rank == 1 ? "ring" : "binomial";
+  return strcmp(forced, "default") == 0 ? "ring" : forced;
+}
+int MPI_Allreduce(const void *send, void *receive, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  int rank;
+  PMPI_Comm_rank(comm, &rank);
+  const int result = PMPI_Allreduce(send, receive, n, type, op, comm);
+  if (rank == 1 && strcmp(forced, "wrong_element") == 0) ((float *)receive)[n - 1] += 1000;
+  if (rank == 1 && strcmp(forced, "other_bits") == 0) ((int *)receive)[n - 1] ^= 1;
+  if (rank == 1 && strcmp(forced, "scribble") == 0) ((float *)send)[0] += 1000;
+  return result;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def saboteur(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a library that takes Stretto's place."""
+    if shutil.which("mpicc") is None:
+        pytest.skip("needs mpicc")
+    folder = tmp_path_factory.mktemp("saboteur")
+    (folder / "saboteur.c").write_text(_SABOTEUR)
+    library = folder / "libstretto_openmpi.so"
+    subprocess.run(["mpicc", "-w", "-shared", "-fPIC", "-o", library, folder / "saboteur.c"], check=True)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "exit_code", "message"),
+    [
+        ("wrong_element", 1, "allreduce, wrong_element, 8192 bytes, iteration -3, rank 1, root 0: element 2047"),
+        ("other_bits", 1, "rank 1 has a result of other bits"),
+        ("scribble", 1, "the send buffer was changed at byte"),
+        ("discord", 1, "the ranks ran different algorithms in one call"),
+        ("unheard_of", 2, "unknown algorithm 'unheard_of' for allreduce"),
+    ],
+)
+def test_what_is_wrong_is_found_and_named(
+    saboteur: Path,
+    algorithm: str,
+    exit_code: int,
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("STRETTO_LIB_DIR", str(saboteur))
+    arguments = ["allreduce", "--sizes", "8K", "--iterations", "3", "--ranks", "2", "--timeout", "60"]
+    assert main([*arguments, "--algorithms", f"native,{algorithm}"]) == exit_code
+    assert message in capsys.readouterr().err
+
+
+def test_what_ran_by_default_is_recorded(saboteur: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("STRETTO_LIB_DIR", str(saboteur))
+    output = tmp_path / "out.json"
+    arguments = ["allreduce", "--sizes", "8K", "--iterations", "3", "--ranks", "2", "--json", str(output)]
+    assert main([*arguments, "--algorithms", "native,passthrough,default"]) == 0
+    algorithms = json.loads(output.read_text())["sizes"][0]["summary"]["algorithms"]
+    assert [algorithms[name]["ran"] for name in ("native", "passthrough", "default")] == [
+        {"native": 3},
+        {"native": 3},
+        {"ring": 3},
+    ]

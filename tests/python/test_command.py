@@ -1,0 +1,137 @@
+"""The other sub-commands, and the parts of the demo."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_support import Stretto
+
+from stretto.algorithms import COLLECTIVES, Algorithm, load_registry, parse_registry
+from stretto.analysis import CALL, match_calls
+from stretto.demo import Run, compare, format_size, losses_agree
+from stretto.errors import StrettoError
+from stretto.processes import run_limited
+from stretto.records import read_directory
+
+TRAINING = Path(__file__).resolve().parents[2] / "apps" / "training" / "train.py"
+
+
+def test_algorithms_table_names_every_algorithm(stretto: Stretto) -> None:
+    result = stretto("algorithms", extra={"COLUMNS": "200"})
+    assert result.returncode == 0, result.stderr
+    for algorithm in load_registry():
+        assert algorithm.name in result.stdout
+
+
+def test_algorithms_of_one_collective_as_json(stretto: Stretto) -> None:
+    result = stretto("algorithms", "allreduce", "--json")
+    entries = [Algorithm(**entry) for entry in json.loads(result.stdout)]
+    assert entries == [algorithm for algorithm in load_registry() if algorithm.collective == "allreduce"]
+    assert entries
+
+
+def test_every_collective_has_an_algorithm_and_names_are_unique() -> None:
+    keys = [(algorithm.collective, algorithm.name) for algorithm in load_registry()]
+    assert {collective for collective, _ in keys} == set(COLLECTIVES)
+    assert len(keys) == len(set(keys))
+
+
+def test_unknown_collective(stretto: Stretto) -> None:
+    result = stretto("algorithms", "alltoallw")
+    assert result.returncode == 2
+    assert "choose from allreduce" in result.stderr
+
+
+@pytest.mark.parametrize("text", ["", "{}x", "[1]", '[{"name": "ring"}]'])
+def test_broken_registry_is_a_clear_error(text: str) -> None:
+    with pytest.raises(StrettoError, match="make build"):
+        parse_registry(text)
+
+
+def test_help_and_version(stretto: Stretto) -> None:
+    assert "algorithms" in stretto("--help").stdout
+    assert stretto("--version").stdout.startswith("stretto ")
+    assert stretto("bench", "--help").returncode == 0
+
+
+def test_compare_finds_the_ratio() -> None:
+    random = np.random.default_rng(0)
+    native = random.normal(10e-3, 1e-3, (3, 200))
+    comparison = compare(native, 0.5 * native)
+    assert comparison.ratio == pytest.approx(0.5)
+    assert comparison.low == pytest.approx(0.5)
+    assert comparison.high == pytest.approx(0.5)
+    assert comparison.native == pytest.approx(10, rel=0.05)
+    noisy = compare(native, random.normal(10e-3, 1e-3, (3, 200)))
+    assert noisy.low < 1 < noisy.high
+    assert noisy.high - noisy.low < 0.1
+
+
+def test_compare_of_a_native_median_of_zero_is_not_a_number() -> None:
+    assert np.isnan(compare(np.zeros((1, 10)), np.ones((1, 10))).ratio)
+
+
+def run_of(losses: list[float]) -> Run:
+    return Run(np.array(losses), np.ones(len(losses)), np.empty(0, CALL))
+
+
+def test_losses_agree_within_the_tolerance_and_not_beyond() -> None:
+    assert losses_agree([run_of([1, 0.5]), run_of([1, 0.50001])])[0]
+    agree, greatest = losses_agree([run_of([1, 0.5]), run_of([1, 0.51])])
+    assert not agree
+    assert greatest == pytest.approx(0.02)
+    assert not losses_agree([run_of([1, 0.5]), run_of([1, float("nan")])])[0]
+
+
+def test_format_size() -> None:
+    assert [format_size(size) for size in (0, 8, 2048, 4505640)] == ["0 B", "8 B", "2.0 KiB", "4.3 MiB"]
+
+
+def test_run_limited_ends_the_whole_group() -> None:
+    marker = f"{os.getpid()}{time.monotonic_ns()}"
+    script = f"trap '' TERM; sh -c 'trap \"\" TERM; sleep 60; : {marker}' & echo begun; wait"
+    start = time.monotonic()
+    with pytest.raises(StrettoError, match="longer than 1 s"):
+        run_limited(["sh", "-c", script], os.environ, 1)
+    assert time.monotonic() - start < 30
+    left = subprocess.run(["ps", "-eo", "args"], check=True, capture_output=True, text=True, timeout=30).stdout
+    assert marker not in left
+
+
+def test_run_limited_reports_failure_with_the_output() -> None:
+    assert run_limited(["sh", "-c", "echo out; echo err >&2"], os.environ, 30) == "out\nerr\n"
+    with pytest.raises(StrettoError, match=r"(?s)exit code 3.*the reason"):
+        run_limited(["sh", "-c", "echo the reason; exit 3"], os.environ, 30)
+
+
+def test_demo_runs_and_shows_its_table(stretto: Stretto) -> None:
+    result = stretto("demo", "--rounds", "1", "--steps", "12", "--ranks", "3")
+    assert result.returncode == 0, result.stdout + result.stderr
+    for words in ("completion lag", "waiting for the last rank", "time per step", "runs agree"):
+        assert words in result.stdout
+
+
+def train(stretto: Stretto, directory: Path, algorithm: str) -> list[float]:
+    output = directory / "losses.json"
+    line = ["mpirun", "-n", "4", sys.executable, str(TRAINING), "--steps", "4", "--out", str(output)]
+    result = stretto("run", "--allreduce", algorithm, "--record", str(directory), "--", *line)
+    assert result.returncode == 0, result.stderr
+    losses: list[float] = json.loads(output.read_text())["losses"]
+    return losses
+
+
+def test_training_gives_the_same_losses_with_every_algorithm(stretto: Stretto, tmp_path: Path) -> None:
+    reference = train(stretto, tmp_path / "native", "native")
+    ran = set()
+    for algorithm in (entry.name for entry in load_registry() if entry.collective == "allreduce"):
+        assert train(stretto, tmp_path / algorithm, algorithm) == pytest.approx(reference, rel=1e-5)
+        calls, left_out = match_calls(read_directory(tmp_path / algorithm))
+        assert left_out == 0
+        assert calls["agreed"].all()
+        ran |= {name.decode() for name in calls["algorithm"][calls["collective"] == 0]}
+    assert ran > {"ring"}
