@@ -96,6 +96,7 @@ void Measurement::measure_call(CollectiveCase& work, Call call, std::uint64_t nu
 
   verify(work, call, values);
   const std::string ran = contender.steered ? steering_.last(options_.collective) : native_name;
+  if (ran.empty()) World::fail(contender.name + ": Stretto is preloaded, but did not see the call");
   if (call.iteration >= 0) log_.add(std::move(call), ran, arrival_ns, exit_ns);
 }
 

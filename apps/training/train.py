@@ -4,7 +4,7 @@ Every rank draws its own mini-batches, augments them and averages its gradient w
 each update. As in real training the input pipeline is what makes ranks uneven: a batch has a varying number of images
 that must be rotated (computing), and reading it from storage takes a time of its own, at times long (waiting).
 
-    mpirun -n 4 python train.py --steps 150 --out losses.json
+    mpirun -n 4 python train.py --steps 100 --out losses.json
 """
 
 import argparse
@@ -131,7 +131,7 @@ def train(communicator: MPI.Intracomm, steps: int, seed: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--steps", type=int, default=150)
+    parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", help="write losses and step times to this JSON file")
     arguments = parser.parse_args()

@@ -10,10 +10,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from stretto import __version__
-from stretto.algorithms import COLLECTIVES, load_registry
+from stretto.algorithms import COLLECTIVES, Algorithm, load_registry
 from stretto.errors import StrettoError
 from stretto.library import FAMILIES
 from stretto.run import build_command, collect_settings, execute, prepare_recording
@@ -87,30 +88,35 @@ def algorithms(
         return
     console = Console()
     for name in dict.fromkeys(entry.collective for entry in chosen):
-        table = Table(title=name, title_justify="left", expand=False)
-        for heading in ("algorithm", "what it does", "limits", "cost, balanced", "cost after the last", "source"):
-            table.add_column(heading, overflow="fold")
-        for entry in chosen:
-            if entry.collective == name:
-                limits = [
-                    text
-                    for holds, text in (
-                        (entry.needs_shared_memory, "one node"),
-                        (entry.commutative_only, "commutative"),
-                        (not entry.deterministic, "order varies"),
-                    )
-                    if holds
-                ]
-                table.add_row(
-                    entry.name,
-                    entry.summary,
-                    ", ".join(limits),
-                    entry.cost_balanced,
-                    entry.cost_after_last,
-                    entry.source,
-                )
-        console.print(table)
+        console.print(_algorithm_table(name, [entry for entry in chosen if entry.collective == name]))
     console.print("Every collective also takes `native` (the MPI library's own) and `default` (Stretto's choice).")
+
+
+def _algorithm_table(title: str, entries: list[Algorithm]) -> Table:
+    """One collective's algorithms. Limits and source stand below the summary, to fit 80 columns."""
+    table = Table(title=title, title_justify="left", show_lines=True)
+    table.add_column("algorithm", no_wrap=True)
+    table.add_column("what it does", ratio=3)
+    table.add_column("cost, balanced", ratio=2)
+    table.add_column("after the last came", ratio=2)
+    for entry in entries:
+        limits = [
+            text
+            for holds, text in (
+                (entry.needs_shared_memory, "ranks of one node"),
+                (entry.commutative_only, "commutative operations"),
+                (not entry.deterministic, "order of summation varies"),
+            )
+            if holds
+        ]
+        details = "; ".join([*limits, entry.source])
+        table.add_row(
+            entry.name,
+            f"{escape(entry.summary)}\n[dim]{escape(details)}[/dim]",
+            entry.cost_balanced,
+            entry.cost_after_last,
+        )
+    return table
 
 
 @app.command(
@@ -129,8 +135,8 @@ def _bench(arguments: list[str]) -> None:
 
 @app.command()
 def demo(
-    rounds: Annotated[int, typer.Option(help="runs of each kind, in alternation", min=1)] = 3,
-    steps: Annotated[int, typer.Option(help="training steps a run", min=10)] = 150,
+    rounds: Annotated[int, typer.Option(help="runs of each kind, in alternation", min=1)] = 5,
+    steps: Annotated[int, typer.Option(help="training steps a run", min=10)] = 100,
     ranks: Annotated[int, typer.Option(help="MPI ranks", min=2)] = 4,
 ) -> None:
     """Train a small network natively and under Stretto in turn, and show who waited how long."""

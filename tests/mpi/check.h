@@ -1,9 +1,8 @@
 /* What the MPI test programs share: counted checks, guarded buffers, test values, and the question which algorithm ran.
  *
  * The programs are plain MPI: they run natively too, and then the checks about Stretto fall away. A
- * program that cannot run on this MPI prints a line "skip: reason" and ends well. Environment:
- *   CHECK_STRETTO=1           the Stretto library must be there
- *   CHECK_FORCED_MAX_BYTES=n  the forced algorithm is expected up to n bytes only (beyond, another one may serve)
+ * program that cannot run on this MPI prints a line "skip: reason" and ends well. CHECK_STRETTO=1 in
+ * the environment says that Stretto's library must be there.
  */
 #ifndef STRETTO_TESTS_CHECK_H
 #define STRETTO_TESTS_CHECK_H
@@ -72,8 +71,6 @@ static inline const char* forced_algorithm(const char* collective) {
 static inline void check_forced(const char* collective, size_t bytes) {
   const char* forced = forced_algorithm(collective);
   if (!stretto_expected() || forced == NULL || world_size == 1) return;
-  const char* limit = getenv("CHECK_FORCED_MAX_BYTES");
-  if (limit != NULL && bytes > strtoull(limit, NULL, 10)) return;
   const char* ran = last_algorithm(collective);
   CHECK(ran != NULL && strcmp(ran, forced) == 0, "%s of %zu bytes: forced %s, ran %s", collective, bytes, forced,
         ran == NULL ? "(null)" : ran);

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import COLLECTIVES, env_for, run_mpi, settings
+from mpi_jobs import COLLECTIVES, env_for, run_mpi, settings
 
 RANKS = (1, 2, 3, 4, 5, 7, 8)
 PROGRAMS = {

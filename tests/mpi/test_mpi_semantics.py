@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import algorithms, env_for, run_mpi, settings, stretto_env
+from mpi_jobs import algorithms, env_for, run_mpi, settings, stretto_env
 
 Compiled = Callable[..., Path]
 LOADING = ("unloaded", "native", "default")

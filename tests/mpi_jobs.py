@@ -1,0 +1,165 @@
+"""Runs MPI jobs for the tests: with a time limit, with and without Stretto, leaving no process behind."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LIBRARY = Path(os.environ.get("STRETTO_TEST_LIBRARY", ROOT / "build/lib/libstretto_openmpi.so"))
+REGISTRY = ROOT / "build/bin/stretto-registry"
+TIME_LIMIT_S = 120.0
+COLLECTIVES = ("allreduce", "reduce", "bcast", "barrier")
+
+
+@functools.cache
+def registry() -> list[dict[str, object]]:
+    """All algorithms as the built library knows them; empty where nothing is built yet."""
+    if not REGISTRY.exists():
+        return []
+    entries: list[dict[str, object]] = json.loads(subprocess.run([REGISTRY], check=True, capture_output=True).stdout)
+    return entries
+
+
+def algorithms(collective: str) -> list[str]:
+    return [str(entry["name"]) for entry in registry() if entry["collective"] == collective]
+
+
+def settings(collective: str) -> list[str]:
+    """What STRETTO_<COLLECTIVE> is tried with; `unloaded` is the MPI library alone, the baseline of every test."""
+    return ["unloaded", "native", "default", *algorithms(collective)]
+
+
+def stretto_env(**variables: object) -> dict[str, str]:
+    """The environment of a rank under Stretto: stretto_env(allreduce="ring", deterministic=1, shm_max_mib=0)."""
+    if not LIBRARY.exists():
+        pytest.fail(f"{LIBRARY} is missing: run `make build` first")
+    settings = {f"STRETTO_{name.upper()}": str(value) for name, value in variables.items()}
+    return {"LD_PRELOAD": str(LIBRARY), "CHECK_STRETTO": "1", **settings}
+
+
+def env_for(collective: str, setting: str, **variables: object) -> dict[str, str]:
+    return {} if setting == "unloaded" else stretto_env(**{collective: setting, **variables})
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    output: str
+    leftovers: tuple[int, ...]
+
+    def check(self) -> Outcome:
+        """Assert a clean run; a program that cannot run here has said why, in a line "skip: reason"."""
+        assert self.code == 0, f"exit code {self.code}:\n{self.output[-6000:]}"
+        assert not self.leftovers, f"processes left behind: {self.leftovers}\n{self.output[-2000:]}"
+        for reason in self.lines("skip: "):
+            pytest.skip(reason)
+        return self
+
+    def lines(self, start: str) -> list[str]:
+        """The rest of every line of output that begins with `start`."""
+        return [line[len(start) :] for line in self.output.splitlines() if line.startswith(start)]
+
+
+def processes_with(token: str) -> list[int]:
+    """Ids of living processes that carry `token` in their environment."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            carries = token.encode() in (entry / "environ").read_bytes()
+            dead = (entry / "stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+        except OSError:  # it is gone already, or is another user's
+            continue
+        if carries and not dead:
+            found.append(int(entry.name))
+    return found
+
+
+def stop(process: subprocess.Popen[str], token: str) -> str:
+    """End a job that has outrun its time: mpirun is asked first, since it ends its ranks; then all that is left."""
+    process.terminate()
+    try:
+        output = process.communicate(timeout=10)[0]
+    except subprocess.TimeoutExpired:
+        for pid in processes_with(token):
+            os.kill(pid, signal.SIGKILL)
+        output = process.communicate()[0]
+    for pid in processes_with(token):
+        os.kill(pid, signal.SIGKILL)
+    return output
+
+
+def run_job(command: Sequence[str | Path], env: Mapping[str, str], limit_s: float = TIME_LIMIT_S) -> Outcome:
+    """Run `command` with `env` added, in a process group of its own; whatever happens, nothing of it stays."""
+    token = f"STRETTO_TEST_JOB={uuid.uuid4()}"
+    name, _, value = token.partition("=")
+    process = subprocess.Popen(
+        [str(part) for part in command],
+        env={**clean_environment(), **env, name: value},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        output = process.communicate(timeout=limit_s)[0]
+    except subprocess.TimeoutExpired:
+        output = stop(process, token)
+        pytest.fail(f"no end within {limit_s} s: {' '.join(map(str, command))}\n{output[-4000:]}")
+    leftovers = tuple(processes_with(token))
+    for pid in leftovers:
+        os.kill(pid, signal.SIGKILL)
+    return Outcome(process.returncode, output, leftovers)
+
+
+def clean_environment() -> dict[str, str]:
+    """This process' environment without settings for Stretto that the caller's shell may hold."""
+    mine = {key: value for key, value in os.environ.items() if not key.startswith("STRETTO_") and key != "LD_PRELOAD"}
+    return {**mine, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One program of an MPMD job."""
+
+    program: Sequence[str | Path]
+    ranks: int
+    env: Mapping[str, str]
+
+
+def mpirun_command(parts: Sequence[Part], options: Sequence[str] = ()) -> list[str]:
+    command = [str(shutil.which("mpirun") or "mpirun"), "--oversubscribe", *options]
+    for index, part in enumerate(parts):
+        command += [":"] if index else []
+        command += ["-n", str(part.ranks)]
+        for name, value in part.env.items():
+            command += ["-x", f"{name}={value}"]
+        command += [str(word) for word in part.program]
+    return command
+
+
+def run_mpi(
+    program: str | Path | Sequence[str | Path],
+    ranks: int,
+    env: Mapping[str, str] | None = None,
+    *,
+    options: Sequence[str] = (),
+    limit_s: float = TIME_LIMIT_S,
+) -> Outcome:
+    """Run `program` (with arguments, if a list) on `ranks` ranks; `env` reaches the ranks, not mpirun itself."""
+    words = [program] if isinstance(program, (str, Path)) else list(program)
+    return run_job(mpirun_command([Part(words, ranks, env or {})], options), {}, limit_s)
