@@ -29,7 +29,7 @@ install_with_apt() {
   done
   [ ${#missing[@]} = 0 ] && return
   say "apt-get install ${missing[*]}"
-  local quiet=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Dpkg::Use-Pty=0)
+  local quiet=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300)
   as_root "${quiet[@]}" update || say "apt-get update failed; trying with the package lists at hand"
   as_root "${quiet[@]}" install --no-install-recommends "${missing[@]}" >&2 ||
     fail "apt-get could not install ${missing[*]}: install them by hand and run this again"
@@ -44,8 +44,8 @@ make_venv() {
   python3 -m venv "$venv" || fail "python3 -m venv failed: install python3-venv"
 }
 
-# What the .venv was last filled with; another purpose or another pyproject.toml fills it again.
-stamp() { { echo "$1"; "$venv/bin/python" --version; cat pyproject.toml; } | cksum; }
+# What the .venv was last filled with: another place, Python or pyproject.toml fills it again.
+stamp() { { echo "$venv $1"; "$venv/bin/python" --version; cat pyproject.toml; } | cksum; }
 
 install_python_packages() {
   local extras=() packages=()

@@ -95,6 +95,11 @@ class Verdict:
         return self.ratio.value <= self.target
 
     @property
+    def ratio_of_medians(self) -> float:
+        """Departs from the paired ratio where times fall into several clusters."""
+        return self.ours.value / self.native.value
+
+    @property
     def certain(self) -> bool:
         """The interval of the ratio lies on one side of the target."""
         return self.ratio.high <= self.target or self.ratio.low > self.target
@@ -121,7 +126,7 @@ def judge(experiment: Experiment, summary: SizeSummary) -> Verdict:
 
 def verdict_table(verdicts: Sequence[Verdict], title: str) -> Table:
     table = Table(title=title, title_justify="left")
-    for heading in ("what", "bytes", "native", "Stretto", "ratio", "target", "", "bounds", "ran"):
+    for heading in ("what", "bytes", "native", "Stretto", "ratio", "of medians", "target", "", "bounds", "ran"):
         table.add_column(heading, justify="left" if heading in ("what", "", "ran") else "right", overflow="fold")
     previous = ""
     for verdict in verdicts:
@@ -135,6 +140,7 @@ def verdict_table(verdicts: Sequence[Verdict], title: str) -> Table:
             format_time(verdict.native.value),
             format_time(verdict.ours.value),
             format_ratio(verdict.ratio),
+            f"{verdict.ratio_of_medians:.2f}",
             f"{verdict.target:.2f}",
             ("[green]pass[/green]" if verdict.met else "[red]MISS[/red]") + ("" if verdict.certain else " ~"),
             " / ".join(bounds),
@@ -179,5 +185,8 @@ def _as_json(machine: dict[str, Any], setups: list[dict[str, Any]], verdicts: li
         "schema_version": SCHEMA_VERSION,
         "machine": machine,
         "setups": setups,
-        "verdicts": [dataclasses.asdict(v) | {"met": v.met, "certain": v.certain} for v in verdicts],
+        "verdicts": [
+            dataclasses.asdict(v) | {"ratio_of_medians": v.ratio_of_medians, "met": v.met, "certain": v.certain}
+            for v in verdicts
+        ],
     }

@@ -146,11 +146,11 @@ def demo(
 
 
 def main() -> None:
-    """Entry point: errors for the user become one line on stderr and exit code 2."""
+    """Entry point: errors for the user become a message on stderr and exit code 2, or 1 where a program failed."""
     try:
         if sys.argv[1:2] == ["bench"]:  # past the option parser, which would eat a `--`
             _bench(sys.argv[2:])
         app(standalone_mode=True)
     except StrettoError as error:
         print(f"stretto: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(error.exit_code)

@@ -111,6 +111,8 @@ def train_once(native: bool, steps: int, ranks: int, directory: Path) -> Run:
     calls, left_out = match_calls(read_directory(directory))
     if left_out:
         raise StrettoError(f"{left_out} calls were not recorded by all ranks: the recording is damaged")
+    if not calls["agreed"].all():
+        raise StrettoError("the ranks of a call ran different algorithms: please report this as an error of Stretto's")
     if native and set(calls["algorithm"]) != {b"native"}:
         raise StrettoError("the native run did not run natively: the comparison would be worthless")
     return Run(np.array(result["losses"]), np.array(result["step_seconds"]), calls)

@@ -6,14 +6,14 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from stretto.errors import StrettoError
+from stretto.errors import ProgramFailedError
 
 
 def run_limited(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> str:
     """Run a command in a process group of its own and return what it printed, stdout and stderr together.
 
-    Raises StrettoError, with the end of the output, where it fails or takes longer than `timeout_s` seconds. In any
-    case, an interrupt of ours included, the group is gone afterwards: it is asked to end, then killed.
+    Raises ProgramFailedError, with the end of the output, where it fails or takes longer than `timeout_s` seconds.
+    In any case, an interrupt of ours included, the group is gone afterwards: it is asked to end, then killed.
     """
     process = subprocess.Popen(
         command,
@@ -29,12 +29,12 @@ def run_limited(command: Sequence[str], environment: Mapping[str, str], timeout_
         output, _ = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
         output = _end_group(process)
-        raise StrettoError(f"took longer than {timeout_s:.0f} s: {' '.join(command)}\n{output[-2000:]}") from None
+        raise ProgramFailedError(f"took longer than {timeout_s:.0f} s: {' '.join(command)}\n{output[-2000:]}") from None
     except BaseException:
         _end_group(process)
         raise
     if process.returncode != 0:
-        raise StrettoError(f"exit code {process.returncode} of: {' '.join(command)}\n{output[-4000:]}")
+        raise ProgramFailedError(f"exit code {process.returncode} of: {' '.join(command)}\n{output[-4000:]}")
     return output
 
 

@@ -66,11 +66,13 @@ class Group {
   /// inout = in op inout. Where the order of operands matters, `in` holds the lower ranks.
   void reduce(const Call& call, const std::byte* in, std::byte* inout, std::size_t count) {
     if (count == 0) return;
+    schedule_point();  // shared data is as good a place to be interrupted as an atomic
     call.reduction->combine(in, inout, count, call.reduction->context);
     endpoint_.platform.charge(Work::reduce, count * call.element_bytes);
   }
   void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
     if (bytes == 0 || to == from) return;
+    schedule_point();
     std::memcpy(to, from, bytes);
     endpoint_.platform.charge(Work::copy, bytes);
   }

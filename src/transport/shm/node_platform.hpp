@@ -17,7 +17,7 @@ struct NodeFacts {
   void* poke_context = nullptr;
 };
 
-class NodePlatform final : public Platform {
+class NodePlatform : public Platform {
  public:
   explicit NodePlatform(NodeFacts facts) : facts_(std::move(facts)) {}
   NodeFacts& facts() { return facts_; }

@@ -1,0 +1,97 @@
+// Every shared-memory algorithm under thousands of interleavings of its atomic accesses, each named by a seed.
+// STRETTO_SEED=n runs one again; STRETTO_SCHEDULES=n sets how many are tried.
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "../conformance/checks.hpp"
+#include "scheduler.hpp"
+#include "thread_world.hpp"
+
+namespace stretto {
+void schedule_point() { concurrency::Scheduler::get().step(false); }
+}  // namespace stretto
+
+namespace stretto::concurrency {
+namespace {
+
+using conformance::run_and_check;
+using conformance::Shape;
+
+struct Scheduled : shm::NodePlatform {
+  using NodePlatform::NodePlatform;
+  void publish(Signal& signal, std::uint32_t value) override { signal.value.store(value, std::memory_order_release); }
+  void idle(Signal*, std::uint32_t, unsigned) override {
+    Scheduler::get().step(true);
+    if (!Scheduler::get().stuck()) return;
+    std::fprintf(stderr, "no rank gets on any more; see the last seed printed\n");
+    std::_Exit(1);
+  }
+  void enter(int rank) { Scheduler::get().enter(rank); }
+  void exit() { Scheduler::get().exit(); }
+};
+
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
+}
+
+void explore(const Algorithm& algorithm, std::uint64_t seed) {
+  const int ranks = 2 + static_cast<int>(seed % 3);
+  Scheduler::get().begin(ranks, seed, 1 + static_cast<unsigned>(seed % 5));
+  ThreadWorld<Scheduled> world(ranks, 128 * 1024);
+  const std::string name = std::string(algorithm.name) + " seed " + std::to_string(seed);
+  world.run([&](Group& g) -> Task {
+    for (unsigned call = 0; call < 3; ++call) {                     // the third reuses what the first has used
+      const std::size_t count = (seed + call) % 2 == 0 ? 2 : 2500;  // 20 kB: two chunks
+      const Shape shape{count, static_cast<int>(call) % g.size(), call == 1, false};
+      co_await run_and_check(g, algorithm, shape, call, name);
+    }
+  });
+}
+
+class Interleavings : public testing::TestWithParam<Algorithm> {};
+
+TEST_P(Interleavings, AreAllRight) {
+  const std::uint64_t only = number_from("STRETTO_SEED", 0);
+  const std::uint64_t schedules = number_from("STRETTO_SCHEDULES", 2000);
+  if (only != 0) return explore(GetParam(), only);
+  for (std::uint64_t seed = 1; seed <= schedules && !HasFailure(); ++seed) explore(GetParam(), seed);
+}
+
+std::vector<Algorithm> on_the_board() {
+  std::vector<Algorithm> found;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (algorithm.memory != Memory::none) found.push_back(algorithm);
+  }
+  return found;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Interleavings, testing::ValuesIn(on_the_board()), [](const auto& test) {
+  return std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
+});
+
+// The scheduler itself: it finds the lost update of an increment that is a load and a store.
+TEST(Scheduler, FindsALostUpdate) {
+  bool lost = false;
+  for (std::uint64_t seed = 1; seed <= 50 && !lost; ++seed) {
+    Scheduler::get().begin(2, seed, 2);
+    Atomic<int> counter{0};
+    const auto increment = [&](int thread) {
+      Scheduler::get().enter(thread);
+      counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      Scheduler::get().exit();
+    };
+    std::thread first(increment, 0);
+    std::thread second(increment, 1);
+    first.join();
+    second.join();
+    lost = counter.load(std::memory_order_relaxed) == 1;
+  }
+  EXPECT_TRUE(lost);
+}
+
+}  // namespace
+}  // namespace stretto::concurrency

@@ -1,0 +1,59 @@
+// Every algorithm on real threads, with the waiting code that ranks use. Built with the thread sanitizer in CI: it sees
+// every pair of accesses that the board's memory order does not put in order.
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "../conformance/checks.hpp"
+#include "thread_world.hpp"
+
+namespace stretto::concurrency {
+namespace {
+
+using conformance::run_and_check;
+using conformance::Shape;
+
+struct RealThreads : shm::NodePlatform {
+  using NodePlatform::NodePlatform;
+  void enter(int) {}
+  void exit() {}
+};
+
+class OnThreads : public testing::TestWithParam<Algorithm> {};
+
+TEST_P(OnThreads, BackToBack) {
+  for (int ranks : {1, 2, 3, 4, 8}) {
+    ThreadWorld<RealThreads> world(ranks);
+    const Algorithm algorithm = GetParam();
+    world.run([&](Group& g) -> Task {
+      for (unsigned call = 0; call < 40; ++call) {
+        const std::size_t count = call % 3 == 0 ? 1 : call % 3 == 1 ? 3000 : 20000;
+        const Shape shape{count, static_cast<int>(call) % g.size(), call % 2 == 0, false};
+        co_await run_and_check(g, algorithm, shape, call, std::string(algorithm.name) + " on threads");
+      }
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, OnThreads, testing::ValuesIn(algorithms().begin(), algorithms().end()),
+                         [](const auto& test) {
+                           return std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
+                         });
+
+TEST(Threads, MixedCallsBackToBack) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    ThreadWorld<RealThreads> world(5);
+    world.run([seed](Group& g) -> Task {
+      std::mt19937_64 random(seed);  // the same on every rank
+      for (unsigned call = 0; call < 100; ++call) {
+        const Algorithm& algorithm = algorithms()[random() % algorithms().size()];
+        const Shape shape{random() % 9000, static_cast<int>(random() % 5), random() % 2 == 0, false};
+        co_await run_and_check(g, algorithm, shape, call, "mixed seed " + std::to_string(seed));
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace stretto::concurrency
