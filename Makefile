@@ -8,7 +8,7 @@ demo:
 
 test:
 	@scripts/setup.sh test
-	@scripts/build.sh
+	@scripts/build.sh test
 	@scripts/test.sh
 	@scripts/lint.sh
 

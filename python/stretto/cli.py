@@ -135,7 +135,7 @@ def _bench(arguments: list[str]) -> None:
 
 @app.command()
 def demo(
-    rounds: Annotated[int, typer.Option(help="runs of each kind, in alternation", min=1)] = 5,
+    rounds: Annotated[int, typer.Option(help="runs of each kind, in alternation", min=1)] = 4,
     steps: Annotated[int, typer.Option(help="training steps a run", min=10)] = 100,
     ranks: Annotated[int, typer.Option(help="MPI ranks", min=2)] = 4,
 ) -> None:

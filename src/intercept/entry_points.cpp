@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 
 #include "intercept/handlers.hpp"
 #include "intercept/native.hpp"
@@ -17,8 +18,24 @@ namespace stretto::intercept {
 
 thread_local int Inside::depth = 0;
 
+namespace {
+
+// An MPI library that was loaded for one module only (Python extensions are) is not behind us in the search order until
+// it is made global.
+void make_mpi_global() {
+  for (const char* name : {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12"}) {
+    if (dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL) != nullptr) return;
+  }
+}
+
+}  // namespace
+
 void* next_symbol(const char* symbol) {
   void* address = dlsym(RTLD_NEXT, symbol);
+  if (address == nullptr) {
+    make_mpi_global();
+    address = dlsym(RTLD_NEXT, symbol);
+  }
   if (address == nullptr) {
     std::fprintf(stderr,
                  "stretto: no MPI library behind this one defines %s; preload the library that was built for "

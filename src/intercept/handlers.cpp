@@ -95,6 +95,17 @@ int Handler::Init_thread(int*, char***, int, int*) {
   return result;
 }
 
+#if STRETTO_SESSIONS
+int Handler::Session_init(MPI_Info, MPI_Errhandler, MPI_Session*) {
+  Runtime& runtime = Runtime::get();
+  if (!runtime.active()) runtime.check_environment();
+  const Inside inside;
+  const int result = native_();
+  if (result == MPI_SUCCESS && !runtime.active()) runtime.start_without_world();
+  return result;
+}
+#endif
+
 int Handler::Finalize() {
   const Inside inside;
   Runtime::get().finish();

@@ -16,6 +16,9 @@ class Handler {
   int Init(int* argc, char*** argv);
   int Init_thread(int* argc, char*** argv, int required, int* provided);
   int Finalize();
+#if STRETTO_SESSIONS
+  int Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session);
+#endif
 
   int Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
   int Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,

@@ -60,7 +60,9 @@ void Runtime::check_environment() {
 }
 
 void Runtime::start() {
-  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Runtime::forget, &keyval_, nullptr);
+  if (keyval_ == MPI_KEYVAL_INVALID) {
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Runtime::forget, &keyval_, nullptr);
+  }
   std::uint64_t range[2] = {configuration_.fingerprint(), ~configuration_.fingerprint()};
   PMPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
   int rank = 0;
@@ -78,6 +80,13 @@ void Runtime::start() {
     std::exit(2);
   }
   measure_node();
+  active_ = true;
+}
+
+void Runtime::start_without_world() {
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Runtime::forget, &keyval_, nullptr);
+  // How many ranks share the node is not known: wait as if they were too many, which is never far wrong.
+  node_ranks_ = node_cores_ + 1;
   active_ = true;
 }
 

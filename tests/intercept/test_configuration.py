@@ -1,0 +1,116 @@
+"""Bad settings stop the job with a message that helps; a kernel that refuses things only makes it slower."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from mpi_jobs import LIBRARY, Outcome, Part, algorithms, mpirun_command, registry, run_job, run_mpi, stretto_env
+
+Compiled = Callable[..., Path]
+PROMISED = {
+    "allreduce": (
+        "recursive_doubling rabenseifner ring reduce_bcast slot_exchange "
+        "arrival_leader arrival_chain arrival_tree arrival_stripes"
+    ),
+    "reduce": "binomial reduce_scatter_gather arrival_chain arrival_stripes",
+    "bcast": "binomial scatter_allgather arrival_copy",
+    "barrier": "dissemination arrival_count",
+}
+SHARED_MEMORY = [(str(entry["collective"]), str(entry["name"])) for entry in registry() if entry["needs_shared_memory"]]
+PROGRAMS = {
+    "allreduce": "allreduce_counts",
+    "reduce": "reduce_counts",
+    "bcast": "bcast_counts",
+    "barrier": "barrier_order",
+}
+
+
+@pytest.mark.parametrize("collective", PROMISED)
+def test_registry_has_what_was_promised(collective: str) -> None:
+    assert set(PROMISED[collective].split()) <= set(algorithms(collective))
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "choices"),
+    [
+        *((name, "rnig", ("default", "native", "ring")) for name in ("allreduce",)),
+        *((name, "nonsense", ("default", "native", "binomial")) for name in ("reduce", "bcast")),
+        ("barrier", "ring", ("default", "native", "dissemination")),
+        ("deterministic", "yes", ("0", "1")),
+        ("cma", "on", ("auto", "off")),
+        ("shm_max_mib", "many", ("MiB",)),
+        ("shm_max_mib", "-1", ("MiB",)),
+        ("shm_max_mib", "1.5", ("MiB",)),
+        ("shm_max_mib", "99999999999999999999999", ("MiB",)),
+    ],
+)
+def test_a_bad_value_is_refused(compiled: Compiled, setting: str, value: str, choices: tuple[str, ...]) -> None:
+    outcome = run_mpi(compiled("intercept/hundred_calls.c"), 3, stretto_env(**{setting: value}))
+    assert outcome.code == 2, outcome.output
+    message = one_message(outcome)
+    for part in (f"STRETTO_{setting.upper()}", value, *choices):
+        assert part in message
+    assert not outcome.leftovers
+
+
+def one_message(outcome: Outcome) -> str:
+    """Stretto's message, which one rank prints for all."""
+    messages = outcome.lines("stretto: ")
+    assert len(messages) == 1, outcome.output
+    return messages[0]
+
+
+def test_different_settings_on_different_ranks_are_refused(compiled: Compiled) -> None:
+    program = [compiled("intercept/hundred_calls.c")]
+    parts = [Part(program, 1, stretto_env(allreduce="ring")), Part(program, 1, stretto_env(allreduce="native"))]
+    outcome = run_job(mpirun_command(parts), {})
+    assert outcome.code == 2, outcome.output
+    assert "STRETTO_" in one_message(outcome)
+
+
+@pytest.mark.parametrize("setting", ("allreduce", "deterministic", "cma", "shm_max_mib"))
+def test_an_empty_value_is_no_value(compiled: Compiled, setting: str) -> None:
+    run_mpi(compiled("mpi/lifecycle.c"), 2, stretto_env(**{setting: ""})).check()
+
+
+@pytest.mark.parametrize("ranks", (2, 5))
+@pytest.mark.parametrize(("collective", "name"), SHARED_MEMORY)
+def test_without_shared_memory_another_serves(compiled: Compiled, collective: str, name: str, ranks: int) -> None:
+    env = stretto_env(**{collective: name}, shm_max_mib=0) | {"CHECK_NOT_FORCED": "1"}
+    outcome = run_mpi(compiled(f"mpi/{PROGRAMS[collective]}.c"), ranks, env).check()
+    assert "STRETTO_SHM_MAX_MIB" in one_message(outcome)
+
+
+@pytest.mark.parametrize(("collective", "name"), SHARED_MEMORY)
+def test_with_little_shared_memory(compiled: Compiled, collective: str, name: str) -> None:
+    """1 MiB: the results are right, whoever serves."""
+    env = stretto_env(**{collective: name}, shm_max_mib=1) | {"CHECK_ANY": "1"}
+    run_mpi(compiled(f"mpi/{PROGRAMS[collective]}.c"), 5, env).check()
+
+
+@pytest.mark.parametrize(("collective", "name"), SHARED_MEMORY)
+def test_without_single_copy(compiled: Compiled, collective: str, name: str) -> None:
+    env = stretto_env(**{collective: name}, cma="off")
+    run_mpi(compiled(f"mpi/{PROGRAMS[collective]}.c"), 5, env).check()
+
+
+@pytest.mark.parametrize("rank", (0, 2))
+@pytest.mark.parametrize("refused", ("memfd", "pool", "mmap", "cma"))
+@pytest.mark.parametrize("collective", ("allreduce", "bcast"))
+def test_one_rank_is_refused(compiled: Compiled, collective: str, refused: str, rank: int) -> None:
+    """What one rank cannot have, none uses; nobody hangs, and the results are right."""
+    shim = compiled("intercept/refusing_kernel.c", "-shared", "-fPIC")
+    env = stretto_env() | {"REFUSE": refused, "REFUSE_RANK": str(rank), "LD_PRELOAD": f"{LIBRARY}:{shim}"}
+    outcome = run_mpi(compiled(f"mpi/{PROGRAMS[collective]}.c"), 4, env).check()
+    if refused == "mmap" or (rank == 0 and refused in ("memfd", "pool")):
+        assert outcome.lines("stretto: "), "no message about the shared memory that could not be had"
+
+
+@pytest.mark.parametrize("setting", ("unloaded", "default", "arrival_stripes"))
+def test_a_full_dev_shm(compiled: Compiled, private_dev_shm: Callable[[str], list[str]], setting: str) -> None:
+    env = {} if setting == "unloaded" else stretto_env(allreduce=setting) | {"CHECK_ANY": "1"}
+    command = mpirun_command([Part([compiled("mpi/allreduce_counts.c")], 3, env)], ["--mca", "btl", "self,tcp"])
+    outcome = run_job([*private_dev_shm("64k"), *command], {}).check()
+    assert outcome.lines("left in /dev/shm:") == [""]

@@ -1,0 +1,54 @@
+"""Every way into MPI: the three Fortran interfaces, C and Fortran in one job, mpi4py, and MPI-IO inside the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from mpi_jobs import Part, env_for, mpirun_command, run_job, run_mpi, settings, stretto_env
+
+Compiled = Callable[..., Path]
+FORTRAN = {
+    "mpif.h": ("intercept/collectives.F90", "-DUSE_MPIF_H"),
+    "mpi": ("intercept/collectives.F90",),
+    "mpi_f08": ("intercept/collectives_f08.f90",),
+}
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.mark.parametrize("ranks", (1, 3, 8))
+@pytest.mark.parametrize("setting", ("unloaded", "native", "default"))
+@pytest.mark.parametrize("interface", FORTRAN)
+def test_fortran(compiled: Compiled, interface: str, setting: str, ranks: int) -> None:
+    env = env_for("allreduce", setting, **({} if setting == "default" else {"bcast": setting, "reduce": setting}))
+    run_mpi(compiled(*FORTRAN[interface]), ranks, env).check()
+
+
+@pytest.mark.parametrize("interface", FORTRAN)
+@pytest.mark.parametrize("algorithm", ("ring", "arrival_stripes", "arrival_chain"))
+def test_fortran_forced(compiled: Compiled, interface: str, algorithm: str) -> None:
+    """With the report of what ran: Fortran calls must have come through the library at all."""
+    env = stretto_env(allreduce=algorithm, verbose=1)
+    outcome = run_mpi(compiled(*FORTRAN[interface]), 3, env).check()
+    assert f"allreduce: {algorithm} ran" in outcome.output
+
+
+@pytest.mark.parametrize("setting", settings("allreduce"))
+def test_c_and_fortran_meet(compiled: Compiled, setting: str) -> None:
+    env = env_for("allreduce", setting)
+    parts = [Part([compiled("intercept/meeting.c")], 1, env), Part([compiled("intercept/meeting_fortran.f90")], 1, env)]
+    run_job(mpirun_command(parts), {}).check()
+    run_job(mpirun_command([*parts, *parts]), {}).check()
+
+
+@pytest.mark.parametrize("setting", settings("allreduce"))
+def test_mpi4py(mpi_python: str, setting: str) -> None:
+    run_mpi([mpi_python, HERE / "mpi4py_program.py"], 3, env_for("allreduce", setting)).check()
+
+
+@pytest.mark.parametrize("options", ([], ["--mca", "io", "^ompio"]), ids=("ompio", "romio"))
+@pytest.mark.parametrize("setting", ("unloaded", "default", "ring"))
+def test_mpi_io(compiled: Compiled, tmp_path: Path, setting: str, options: list[str]) -> None:
+    program = [compiled("intercept/collective_file.c"), tmp_path / "file"]
+    run_mpi(program, 4, env_for("allreduce", setting), options=options).check()
