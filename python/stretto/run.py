@@ -76,18 +76,25 @@ def check_program(context: Context, launch: Launch) -> str | None:
     return family
 
 
-def choose_family(launch: Launch, linked: str | None, named: str | None) -> str:
+def choose_family(launch: Launch, linked: str | None, named: str | None, environment: Mapping[str, str]) -> str:
     """The MPI family whose library is preloaded: the one named by the user, linked, launched, or the only one built.
 
     Raises StrettoError where none of these tells it.
     """
-    known = named or linked or launch.family
+    known = named or linked or launch.family or _family_of_rank(environment)
     if known:
         return known
     available = available_families()
     if len(available) == 1:
         return available[0]
     raise StrettoError(f"cannot tell which MPI the program uses: add --mpi, one of {', '.join(available)}")
+
+
+def _family_of_rank(environment: Mapping[str, str]) -> str | None:
+    """The MPI family of the launcher behind which this command itself runs as a rank, None where none is seen."""
+    if "OMPI_COMM_WORLD_SIZE" in environment:
+        return "openmpi"
+    return "mpich" if "MPI_LOCALNRANKS" in environment else None  # set by hydra, Intel's too
 
 
 def _chained(existing: str | None, library: Path) -> str:
@@ -156,7 +163,7 @@ def build_command(
     """
     launch = understand(command, environment)
     linked = [check_program(context, launch) for context in launch.contexts]
-    library = preload_library(choose_family(launch, next(filter(None, linked), None), named_family))
+    library = preload_library(choose_family(launch, next(filter(None, linked), None), named_family, environment))
     preload = _chained(environment.get("LD_PRELOAD"), library)
     outcome = dict(environment)
     if launch.kind == "direct":

@@ -42,6 +42,18 @@ static void run_arguments(MPI_Comm comm) {
   MPI_Type_free(&uncommitted);
 }
 
+/* Pairs of operation and type that the standard forbids, and some that it allows: each MPI has its own mind here. */
+static void run_odd_pairs(MPI_Comm comm) {
+  const MPI_Datatype types[] = {MPI_BYTE, MPI_CHAR, MPI_PACKED, MPI_FLOAT, MPI_C_BOOL, MPI_C_DOUBLE_COMPLEX, MPI_2INT};
+  const MPI_Op ops[] = {MPI_SUM, MPI_MIN, MPI_LAND, MPI_BOR, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
+  char in[64] = {1}, out[64] = {0}, what[64];
+  for (int t = 0; t < 7; t++)
+    for (int o = 0; o < 7; o++) {
+      snprintf(what, sizeof what, "allreduce of type %d with op %d", t, o);
+      report(what, MPI_Allreduce(in, out, 1, types[t], ops[o], comm));
+    }
+}
+
 static void run_null_communicator(void) {
   int in = 1, out = 0;
   report("allreduce null comm", MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_NULL));
@@ -80,6 +92,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   run_arguments(MPI_COMM_WORLD);
   run_arguments(MPI_COMM_SELF);
+  run_odd_pairs(MPI_COMM_WORLD);
   run_null_communicator();
   run_handler();
   int sum = 0;

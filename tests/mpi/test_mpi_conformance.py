@@ -22,3 +22,9 @@ EVERY_SETTING = [(collective, setting) for collective in COLLECTIVES for setting
 @pytest.mark.parametrize(("collective", "setting"), EVERY_SETTING)
 def test_every_count_and_root(compiled: Callable[..., Path], collective: str, setting: str, ranks: int) -> None:
     run_mpi(compiled(PROGRAMS[collective]), ranks, env_for(collective, setting)).check()
+
+
+@pytest.mark.parametrize("ranks", (16, 33))
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_many_more_ranks_than_cores(compiled: Callable[..., Path], collective: str, ranks: int) -> None:
+    run_mpi(compiled(PROGRAMS[collective]), ranks, env_for(collective, "default")).check()

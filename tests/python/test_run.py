@@ -92,10 +92,10 @@ def test_direct_program(stretto: Stretto, compile_c: Compile) -> None:
     assert re.search(r"sum 1 preload /\S+/libstretto_openmpi\.so", result.stdout), result.stderr
 
 
-def test_behind_the_launcher(environment: dict[str, str]) -> None:
+def test_behind_the_launcher_its_mpi_is_known(environment: dict[str, str], library_directory: Path) -> None:
     result = subprocess.run(
         ["mpirun", "-n", "2", sys.executable, "-m", "stretto", "run", "--", "sh", "-c", SHOW],
-        env=environment,
+        env=environment | {"STRETTO_LIB_DIR": str(library_directory)},
         check=False,
         capture_output=True,
         text=True,
