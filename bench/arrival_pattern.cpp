@@ -42,16 +42,20 @@ ArrivalPattern ArrivalPattern::parse(const std::string& text) {
     pattern.value_ = std::strtod(value.c_str(), &end);
     if (kind != Kind::balanced && !value.empty() && *end == '\0' && pattern.value_ >= 0) return pattern;
   }
-  throw UsageError("arrival=" + text + ": want balanced, mif:FACTOR or PATTERN:NANOSECONDS with PATTERN one of "
+  throw UsageError("arrival=" + text +
+                   ": want balanced, mif:FACTOR or PATTERN:NANOSECONDS with PATTERN one of "
                    "uniform, compute-uniform, one-late, one-early, half-late, staircase");
 }
 
 Manner ArrivalPattern::manner() const {
   switch (kind_) {
-    case Kind::balanced: return Manner::together;
+    case Kind::balanced:
+      return Manner::together;
     case Kind::mif:
-    case Kind::compute_uniform: return Manner::computing;
-    default: return Manner::sleeping;
+    case Kind::compute_uniform:
+      return Manner::computing;
+    default:
+      return Manner::sleeping;
   }
 }
 
@@ -65,14 +69,27 @@ std::vector<std::int64_t> ArrivalPattern::delays_ns(std::uint64_t seed, std::uin
     const double random = random_unit(seed + 1, iteration, rank);
     double delay = 0;
     switch (kind_) {
-      case Kind::balanced: break;
-      case Kind::mif: delay = std::ceil(random * value_) * static_cast<double>(latency_ns); break;
+      case Kind::balanced:
+        break;
+      case Kind::mif:
+        delay = std::ceil(random * value_) * static_cast<double>(latency_ns);
+        break;
       case Kind::uniform:
-      case Kind::compute_uniform: delay = random * value_; break;
-      case Kind::one_late: delay = position == 0 ? value_ : 0; break;
-      case Kind::one_early: delay = position == 0 ? 0 : value_; break;
-      case Kind::half_late: delay = position < ranks / 2 ? value_ : 0; break;
-      case Kind::staircase: delay = ranks > 1 ? value_ * position / (ranks - 1) : 0; break;
+      case Kind::compute_uniform:
+        delay = random * value_;
+        break;
+      case Kind::one_late:
+        delay = position == 0 ? value_ : 0;
+        break;
+      case Kind::one_early:
+        delay = position == 0 ? 0 : value_;
+        break;
+      case Kind::half_late:
+        delay = position < ranks / 2 ? value_ : 0;
+        break;
+      case Kind::staircase:
+        delay = ranks > 1 ? value_ * position / (ranks - 1) : 0;
+        break;
     }
     delays[rank] = static_cast<std::int64_t>(delay);
   }

@@ -37,7 +37,8 @@ Steering::Steering()
 
 void Steering::use(Collective collective, const std::string& algorithm) const {
   switch (force_(name_of(collective), algorithm.c_str())) {
-    case STRETTO_OK: return;
+    case STRETTO_OK:
+      return;
     case STRETTO_UNKNOWN_COLLECTIVE:
       throw UsageError(std::string("the preloaded Stretto does not handle ") + name_of(collective));
     default:

@@ -53,25 +53,30 @@ Element element_at(const std::vector<std::byte>& bytes, std::size_t index) {
 }
 
 std::string describe(std::size_t index, double expected, double got) {
-  return "element " + std::to_string(index) + ": expected " + std::to_string(expected) + ", got " +
-         std::to_string(got);
+  return "element " + std::to_string(index) + ": expected " + std::to_string(expected) + ", got " + std::to_string(got);
 }
 
 // Calls `action` with an element of the C++ type that stands behind the datatype.
 template <typename Action>
 auto with_element_type(Datatype datatype, Action action) {
   switch (datatype) {
-    case Datatype::float64: return action(double{});
-    case Datatype::int32: return action(std::int32_t{});
-    default: return action(float{});
+    case Datatype::float64:
+      return action(double{});
+    case Datatype::int32:
+      return action(std::int32_t{});
+    default:
+      return action(float{});
   }
 }
 
 MPI_Datatype mpi_datatype(Datatype datatype) {
   switch (datatype) {
-    case Datatype::float64: return MPI_DOUBLE;
-    case Datatype::int32: return MPI_INT32_T;
-    default: return MPI_FLOAT;
+    case Datatype::float64:
+      return MPI_DOUBLE;
+    case Datatype::int32:
+      return MPI_INT32_T;
+    default:
+      return MPI_FLOAT;
   }
 }
 
@@ -103,8 +108,8 @@ void CollectiveCase::fill_tables(std::uint64_t call, Values values) {
       const std::uint64_t random = random_bits(call, static_cast<std::uint64_t>(rank), i);
       const auto element = element_of<Element>(random, world_.size(), values);
       result = rank == 0 ? element : combine(result, element, options_.operation);
-      exact = rank == 0 ? static_cast<double>(element)
-                        : combine(exact, static_cast<double>(element), options_.operation);
+      exact =
+          rank == 0 ? static_cast<double>(element) : combine(exact, static_cast<double>(element), options_.operation);
       magnitude += std::abs(static_cast<double>(element));
       if (rank == world_.rank()) std::memcpy(mine_.data() + i * sizeof(Element), &element, sizeof(Element));
       if (is_bcast && rank == root_) std::memcpy(expected_.data() + i * sizeof(Element), &element, sizeof(Element));
@@ -122,8 +127,10 @@ void CollectiveCase::prepare(std::uint64_t call, int root, Values values) {
   with_element_type(options_.datatype, [&]<typename Element>(Element) { fill_tables<Element>(call, values_); });
   const bool bcast_root = options_.collective == Collective::bcast && world_.rank() == root_;
   repeat(send_, mine_);
-  if (options_.in_place || bcast_root) repeat(receive_, mine_);
-  else std::memset(receive_.data(), poison, receive_.size());
+  if (options_.in_place || bcast_root)
+    repeat(receive_, mine_);
+  else
+    std::memset(receive_.data(), poison, receive_.size());
 }
 
 void CollectiveCase::run(const CallTable& calls) {
@@ -138,14 +145,16 @@ void CollectiveCase::run(const CallTable& calls) {
       calls.reduce(options_.in_place && is_root ? MPI_IN_PLACE : send_.data(), receive_.data(), count, datatype_,
                    operation_, root_, MPI_COMM_WORLD);
       break;
-    case Collective::bcast: calls.bcast(receive_.data(), count, datatype_, root_, MPI_COMM_WORLD); break;
-    case Collective::barrier: calls.barrier(MPI_COMM_WORLD); break;
+    case Collective::bcast:
+      calls.bcast(receive_.data(), count, datatype_, root_, MPI_COMM_WORLD);
+      break;
+    case Collective::barrier:
+      calls.barrier(MPI_COMM_WORLD);
+      break;
   }
 }
 
-bool CollectiveCase::has_result() const {
-  return options_.collective != Collective::reduce || world_.rank() == root_;
-}
+bool CollectiveCase::has_result() const { return options_.collective != Collective::reduce || world_.rank() == root_; }
 
 template <typename Element>
 std::optional<std::string> CollectiveCase::compare_result() const {

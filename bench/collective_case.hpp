@@ -47,9 +47,9 @@ class CollectiveCase {
   MPI_Op operation_;
   std::vector<std::byte> send_;
   std::vector<std::byte> receive_;
-  std::vector<std::byte> mine_;       // one period of this rank's data
-  std::vector<std::byte> expected_;   // one period of the right result
-  std::vector<double> magnitude_;     // one period of the sum of absolute values, for the tolerance of rough values
+  std::vector<std::byte> mine_;      // one period of this rank's data
+  std::vector<std::byte> expected_;  // one period of the right result
+  std::vector<double> magnitude_;    // one period of the sum of absolute values, for the tolerance of rough values
 };
 
 }  // namespace stretto::bench

@@ -18,17 +18,24 @@ constexpr const char* passthrough_name = "passthrough";
 // How many private copies of the message a collective must write: the results that it hands out.
 int results_of(Collective collective, int ranks) {
   switch (collective) {
-    case Collective::allreduce: return ranks;
-    case Collective::bcast: return ranks - 1;
-    case Collective::reduce: return 1;
-    default: return 0;
+    case Collective::allreduce:
+      return ranks;
+    case Collective::bcast:
+      return ranks - 1;
+    case Collective::reduce:
+      return 1;
+    default:
+      return 0;
   }
 }
 
 }  // namespace
 
 Measurement::Measurement(const Options& options, World& world)
-    : options_(options), world_(world), pattern_(ArrivalPattern::parse(options.arrival)), load_(world),
+    : options_(options),
+      world_(world),
+      pattern_(ArrivalPattern::parse(options.arrival)),
+      load_(world),
       log_(options, world) {
   if (options.root && (*options.root < 0 || *options.root >= world.size()))
     throw UsageError("root=" + std::to_string(*options.root) + ": there are " + std::to_string(world.size()) +
@@ -61,7 +68,7 @@ void Measurement::measure_size(std::size_t size_index) {
   CollectiveCase work(options_, world_, size);
   std::uint64_t number = random_bits(options_.seed, size_index, 0);
   for (int iteration = -options_.warm_up; iteration < iterations; ++iteration) {
-    const auto index = static_cast<std::uint64_t>(iteration + options_.warm_up);
+    const auto index = static_cast<std::uint64_t>(iteration) + static_cast<std::uint64_t>(options_.warm_up);
     const int root = options_.root.value_or(static_cast<int>(index % static_cast<std::uint64_t>(world_.size())));
     const auto delays = pattern_.delays_ns(options_.seed, index, world_.size(), latency_ns);
     for (const std::size_t algorithm : order_of(index))
@@ -108,23 +115,30 @@ std::int64_t Measurement::synchronise() {
 
 void Measurement::spend_delay(std::int64_t start_ns, std::int64_t delay_ns) const {
   switch (pattern_.manner()) {
-    case Manner::together: break;
-    case Manner::sleeping: sleep_until_ns(start_ns + delay_ns); break;
-    case Manner::computing: load_.run(delay_ns); break;
+    case Manner::together:
+      break;
+    case Manner::sleeping:
+      sleep_until_ns(start_ns + delay_ns);
+      break;
+    case Manner::computing:
+      load_.run(delay_ns);
+      break;
   }
 }
 
 // Keeps ranks that are out from disturbing those still in the call.
 void Measurement::settle() {
-  if (pattern_.is_tight()) world_.barrier();
-  else world_.quiet_barrier();
+  if (pattern_.is_tight())
+    world_.barrier();
+  else
+    world_.quiet_barrier();
 }
 
 void Measurement::verify(const CollectiveCase& work, const Call& call, Values values) const {
   const auto where = [&] {
     return std::string(name_of(options_.collective)) + ", " + options_.algorithms[call.algorithm] + ", " +
-           std::to_string(work.size_bytes()) + " bytes, iteration " + std::to_string(call.iteration) + ", rank " + std::to_string(world_.rank()) + ", root " +
-           std::to_string(call.root);
+           std::to_string(work.size_bytes()) + " bytes, iteration " + std::to_string(call.iteration) + ", rank " +
+           std::to_string(world_.rank()) + ", root " + std::to_string(call.root);
   };
   if (const auto error = work.find_error()) World::fail(where() + ": " + *error);
   if (values != Values::rough || options_.collective != Collective::allreduce) return;

@@ -65,19 +65,32 @@ std::vector<Number> parse_numbers(const std::string& key, const std::string& tex
 }
 
 void set_option(Options& options, const std::string& key, const std::string& value) {
-  if (key == "collective") options.collective = choose(collectives, key, value);
-  else if (key == "algorithms") options.algorithms = split(value);
-  else if (key == "sizes") options.sizes_bytes = parse_numbers<std::size_t>(key, value);
-  else if (key == "iterations") options.iterations = parse_numbers<int>(key, value);
-  else if (key == "warm_up") options.warm_up = parse_number<int>(key, value);
-  else if (key == "arrival") options.arrival = value;
-  else if (key == "seed") options.seed = parse_number<std::uint64_t>(key, value);
-  else if (key == "root") options.root = value == "rotate" ? std::nullopt : std::optional(parse_number<int>(key, value));
-  else if (key == "in_place") options.in_place = parse_number<int>(key, value) != 0;
-  else if (key == "datatype") options.datatype = choose(datatypes, key, value);
-  else if (key == "operation") options.operation = choose(operations, key, value);
-  else if (key == "output") options.output = value;
-  else throw UsageError("unknown option '" + key + "'; this program is started by `stretto bench`");
+  if (key == "collective")
+    options.collective = choose(collectives, key, value);
+  else if (key == "algorithms")
+    options.algorithms = split(value);
+  else if (key == "sizes")
+    options.sizes_bytes = parse_numbers<std::size_t>(key, value);
+  else if (key == "iterations")
+    options.iterations = parse_numbers<int>(key, value);
+  else if (key == "warm_up")
+    options.warm_up = parse_number<int>(key, value);
+  else if (key == "arrival")
+    options.arrival = value;
+  else if (key == "seed")
+    options.seed = parse_number<std::uint64_t>(key, value);
+  else if (key == "root")
+    options.root = value == "rotate" ? std::nullopt : std::optional(parse_number<int>(key, value));
+  else if (key == "in_place")
+    options.in_place = parse_number<int>(key, value) != 0;
+  else if (key == "datatype")
+    options.datatype = choose(datatypes, key, value);
+  else if (key == "operation")
+    options.operation = choose(operations, key, value);
+  else if (key == "output")
+    options.output = value;
+  else
+    throw UsageError("unknown option '" + key + "'; this program is started by `stretto bench`");
 }
 
 void check(const Options& options) {

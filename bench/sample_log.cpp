@@ -58,8 +58,8 @@ void SampleLog::write_setup(double compute_steps_per_ns, double copy_bytes_per_n
                "\"cores_of_rank_0\": %s, \"compute_steps_per_ns\": %.6f, \"copy_bytes_per_ns\": %.3f, "
                "\"stretto_preloaded\": %s}\n",
                world_.size(), quoted(library_version()).c_str(), quoted(STRETTO_BENCH_COMPILER).c_str(),
-               quoted(STRETTO_BENCH_FLAGS).c_str(), usable_cores().c_str(), compute_steps_per_ns,
-               copy_bytes_per_ns, preloaded ? "true" : "false");
+               quoted(STRETTO_BENCH_FLAGS).c_str(), usable_cores().c_str(), compute_steps_per_ns, copy_bytes_per_ns,
+               preloaded ? "true" : "false");
 }
 
 void SampleLog::add(Call call, const std::string& ran, std::int64_t arrival_ns, std::int64_t exit_ns) {
@@ -72,9 +72,11 @@ void SampleLog::add(Call call, const std::string& ran, std::int64_t arrival_ns, 
 void SampleLog::write_size(const SizeFacts& facts) {
   const std::vector<std::byte> all = world_.gather(passages_.data(), passages_.size() * sizeof(Passage));
   if (file_ != nullptr) {
-    std::fprintf(file_, "{\"kind\": \"size\", \"size\": %zu, \"iterations\": %d, \"copies\": %d, "
-                 "\"latency_ns\": %lld, \"copy_bound_ns\": %lld}\n", facts.size_bytes, facts.iterations, facts.copies,
-                 static_cast<long long>(facts.latency_ns), static_cast<long long>(facts.copy_bound_ns));
+    std::fprintf(file_,
+                 "{\"kind\": \"size\", \"size\": %zu, \"iterations\": %d, \"copies\": %d, "
+                 "\"latency_ns\": %lld, \"copy_bound_ns\": %lld}\n",
+                 facts.size_bytes, facts.iterations, facts.copies, static_cast<long long>(facts.latency_ns),
+                 static_cast<long long>(facts.copy_bound_ns));
     std::vector<Passage> passages(static_cast<std::size_t>(world_.size()));
     for (std::size_t call = 0; call < calls_.size(); ++call) {
       for (std::size_t rank = 0; rank < passages.size(); ++rank)
@@ -109,9 +111,11 @@ void SampleLog::write_call(std::size_t size_bytes, const Call& call, const std::
     arrivals += comma + std::to_string(passages[rank].arrival_ns - call.start_ns);
     exits += comma + std::to_string(passages[rank].exit_ns - call.start_ns);
   }
-  std::fprintf(file_, "{\"kind\": \"call\", \"iteration\": %d, \"algorithm\": %zu, \"ran\": %s, \"root\": %d, "
-               "\"delays\": [%s], \"arrivals\": [%s], \"exits\": [%s]}\n", call.iteration, call.algorithm,
-               quoted(ran).c_str(), call.root, delays.c_str(), arrivals.c_str(), exits.c_str());
+  std::fprintf(file_,
+               "{\"kind\": \"call\", \"iteration\": %d, \"algorithm\": %zu, \"ran\": %s, \"root\": %d, "
+               "\"delays\": [%s], \"arrivals\": [%s], \"exits\": [%s]}\n",
+               call.iteration, call.algorithm, quoted(ran).c_str(), call.root, delays.c_str(), arrivals.c_str(),
+               exits.c_str());
 }
 
 void SampleLog::write_end() {

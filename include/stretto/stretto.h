@@ -17,11 +17,11 @@ enum { STRETTO_OK = 0, STRETTO_UNKNOWN_COLLECTIVE = 1, STRETTO_UNKNOWN_ALGORITHM
 /* Which algorithm later calls of `collective` ("allreduce", "reduce", "bcast", "barrier") use: a name that
  * `stretto algorithms` lists, "native" for the MPI library's own, "default" for Stretto's choice.
  * Every rank must call it alike, between the same two collectives. Returns STRETTO_OK or an error from above. */
-STRETTO_API int Stretto_force(const char *collective, const char *algorithm);
+STRETTO_API int Stretto_force(const char* collective, const char* algorithm);
 
 /* The algorithm that ran in this process' latest call of `collective`, "native" where it was passed through, and ""
  * before the first. The string is static. NULL for an unknown collective. */
-STRETTO_API const char *Stretto_last_algorithm(const char *collective);
+STRETTO_API const char* Stretto_last_algorithm(const char* collective);
 
 #ifdef __cplusplus
 }

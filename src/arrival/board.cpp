@@ -40,7 +40,7 @@ Board::Board(std::byte* memory, int ranks, int rank) : ranks_(static_cast<std::s
   slot_data_ = carver.take<std::byte>(2 * ranks_ * kSlotBytes);
 }
 
-bool Board::may_enter() const { return static_cast<std::int32_t>(everyone_left_ - (call_ - 2)) >= 0; }
+bool Board::may_enter() const { return everyone_left_ >= call_ - 2; }
 
 Task Board::enter(Group& g) {
   for (std::size_t rank = 0; rank < ranks_; ++rank) co_await g.reached(presence_[rank].left, call_ - 2);
@@ -56,7 +56,7 @@ void Board::leave(Group& g) {
 int Board::arrive(Group& g, const void* input) {
   Generation& now = generation();
   // The counter is exact because every call of this parity adds `ranks_` to it or nothing, and nobody is here before
-  // everybody has left the call two before. acq_rel: the last arriver sees the first one's time stamp.
+  // everybody has left the call two before. acq_rel: whoever sees the count sees what earlier arrivers wrote before.
   arrived_ = true;
   const std::uint32_t before = arrivals_before_[parity()];
   const std::uint32_t place = now.arrivals.fetch_add(1, std::memory_order_acq_rel) - before;

@@ -1,12 +1,13 @@
 // The arrival board: who has come to a collective, in which order, with what; in memory that all ranks of a node share.
 //
-// Calls that use the board are numbered alike by all ranks: 1, 2, 3, ... The number is the *generation* of everything
+// Calls that use the board are numbered alike by all ranks. The number is the *generation* of everything
 // on the board: a rank publishes "call k" where the thesis (Alizadeh 2021, Algorithms 4.1 and 5.1) sets a flag that
 // somebody must reset, so back-to-back calls cannot meet, there is no mutex, and no barrier stands between calls. All
-// state exists twice, for even and odd calls: a rank enters call k when every rank has left call k-2. Zeroed memory is
-// the valid start.
+// state of a call exists twice, for even and odd calls: a rank enters call k when every rank has left call k-2. Zeroed
+// memory is the valid start.
 //
-// The order of arrival is one fetch-add. Every other word has a single writer at a time.
+// The order of arrival is one fetch-add. Of the other words most have a single writer; `parked` and `held` are taken by
+// compare-and-swap and exchange.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,7 @@ struct Generation {
   alignas(kLine) Signal everyone_arrived;
   std::int64_t first_arrival_ns;
   std::int64_t last_arrival_ns;
-  alignas(kLine) Signal done;  // the result is ready: small ones lie beside the signal, in the same line
+  alignas(kLine) Signal done;  // the result is ready: small ones lie beside the signal, in the same line pair
   std::uint32_t result_rank;   // larger ones in this rank's slot
   alignas(32) std::byte result[96];
   alignas(kLine) Atomic<std::uint64_t> parked;  // arrival_tree: the partial result that waits for another
@@ -47,9 +48,9 @@ struct alignas(kLine) Slot {
 /// Control of one chunk of the pool. The fields behind `held` belong to whoever holds it.
 struct alignas(kLine) Chunk {
   Atomic<std::uint32_t> held;
-  std::uint32_t call;               // the fields below are of this call
+  std::uint64_t call;               // the fields below are of this call
   std::uint32_t applied;            // contributions in the chunk
-  std::uint32_t last_applied_call;  // the call in which the last arriver's contribution was applied
+  std::uint64_t last_applied_call;  // the call in which the last arriver's contribution was applied
   Signal finished;                  // the call in which the chunk holds its final value
 };
 
@@ -60,9 +61,9 @@ struct alignas(kLine) Presence {
 class Board {
  public:
   static constexpr std::size_t kInlineBytes = sizeof(Slot::payload);
-  static constexpr std::size_t kSlotBytes = 32 * 1024;
+  static constexpr std::size_t kSlotBytes = std::size_t{32} << 10;
   static constexpr std::size_t kMaxChunks = 512;  // a call
-  static constexpr std::size_t kMinChunkBytes = 16 * 1024;
+  static constexpr std::size_t kMinChunkBytes = std::size_t{16} << 10;
 
   /// Bytes of zeroed, line-aligned shared memory that a board of `ranks` ranks needs (without pool).
   static std::size_t memory_bytes(int ranks);
@@ -86,7 +87,7 @@ class Board {
   /// The call that just ended cannot have ended before all ranks had entered it.
   void synchronised() { everyone_left_ = call_ - 1; }
 
-  std::uint32_t call() const { return call_; }
+  std::uint64_t call() const { return call_; }
 
   /// Takes the next place in the order of arrival and announces it. 0 is first.
   int arrive(Group& g, const void* input = nullptr);
@@ -120,8 +121,8 @@ class Board {
   std::byte* pool_ = nullptr;
   std::size_t pool_bytes_ = 0;
 
-  std::uint32_t call_ = 0;
-  std::uint32_t everyone_left_ = static_cast<std::uint32_t>(-1);
+  std::uint64_t call_ = 1;  // the first call is number 2, so that "two calls before" is never negative
+  std::uint64_t everyone_left_ = 0;
   std::uint32_t arrivals_before_[2] = {0, 0};  // arrivals of earlier calls of each parity
   bool arrived_ = false;                       // in the present call; all ranks or none call arrive()
 };

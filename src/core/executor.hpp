@@ -17,7 +17,7 @@ class Executor;
 struct SignalWait {
   Executor* executor;
   Signal* signal;
-  std::uint32_t target;
+  std::uint64_t target;
   std::coroutine_handle<> waiter{};
 
   bool await_ready() const { return signal->reached(target); }

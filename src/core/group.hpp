@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstring>
-#include <memory>
-#include <span>
 
 #include "core/executor.hpp"
 #include "core/reduction.hpp"
@@ -43,24 +41,20 @@ struct Endpoint {
 
 class Group {
  public:
-  explicit Group(Endpoint& endpoint) : endpoint_(endpoint), rank_(endpoint.rank), size_(endpoint.size) {}
+  explicit Group(Endpoint& endpoint) : endpoint_(endpoint) {}
 
-  /// Ranks reordered: virtual rank v of this group is rank map[v] of the endpoint. `map` must outlive the group.
-  Group(Endpoint& endpoint, std::span<const int> map, int virtual_rank)
-      : endpoint_(endpoint), rank_(virtual_rank), size_(static_cast<int>(map.size())), map_(map) {}
-
-  int rank() const { return rank_; }
-  int size() const { return size_; }
+  int rank() const { return endpoint_.rank; }
+  int size() const { return endpoint_.size; }
   Endpoint& endpoint() { return endpoint_; }
   Board& board() { return *endpoint_.board; }
 
   /// `co_await g.send(...)`: the buffer may be reused.
   Transfer send(const std::byte* data, std::size_t bytes, int to, std::uint32_t stream = 0) {
-    return {&endpoint_.transport, const_cast<std::byte*>(data), bytes, real(to), stream, Transfer::Kind::send};
+    return {&endpoint_.transport, const_cast<std::byte*>(data), bytes, to, stream, Transfer::Kind::send};
   }
   /// `co_await g.recv(...)`: the data is there.
   Transfer recv(std::byte* data, std::size_t bytes, int from, std::uint32_t stream = 0) {
-    return {&endpoint_.transport, data, bytes, real(from), stream, Transfer::Kind::receive};
+    return {&endpoint_.transport, data, bytes, from, stream, Transfer::Kind::receive};
   }
 
   /// inout = in op inout. Where the order of operands matters, `in` holds the lower ranks.
@@ -73,25 +67,20 @@ class Group {
   void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
     if (bytes == 0 || to == from) return;
     schedule_point();
-    std::memcpy(to, from, bytes);
+    std::memcpy(to, from, bytes);  // NOLINT(clang-analyzer-core.NonNullParamChecker): null only with 0 bytes
     endpoint_.platform.charge(Work::copy, bytes);
   }
 
   /// `co_await g.reached(signal, value)`: until a rank has published it.
-  SignalWait reached(Signal& signal, std::uint32_t value) { return {&endpoint_.executor, &signal, value}; }
-  void publish(Signal& signal, std::uint32_t value) { endpoint_.platform.publish(signal, value); }
+  SignalWait reached(Signal& signal, std::uint64_t value) { return {&endpoint_.executor, &signal, value}; }
+  void publish(Signal& signal, std::uint64_t value) { endpoint_.platform.publish(signal, value); }
   PauseWait pause() { return {&endpoint_.executor}; }
 
   /// Working memory, given back when the returned object dies.
   Scratch scratch(std::size_t bytes) { return endpoint_.scratch.take(bytes); }
 
  private:
-  int real(int rank) const { return map_.empty() ? rank : map_[static_cast<std::size_t>(rank)]; }
-
   Endpoint& endpoint_;
-  int rank_;
-  int size_;
-  std::span<const int> map_{};
 };
 
 }  // namespace stretto

@@ -20,14 +20,14 @@ class Platform {
 
   /// Moves `signal` forward to `value` and wakes whoever waits for it. Release: what this rank wrote before is visible
   /// to whoever has seen the value.
-  virtual void publish(Signal& signal, std::uint32_t value) = 0;
+  virtual void publish(Signal& signal, std::uint64_t value) = 0;
 
   /// A coroutine of this rank has begun to wait for `signal`. Only platforms without a polling driver care.
-  virtual void watching(Signal& signal, std::uint32_t target) = 0;
+  virtual void watching(Signal& signal, std::uint64_t target) = 0;
 
   /// The driver found nothing to do `idle_rounds` times in a row. If `sole` is not null, only the publication of
   /// that signal can change this, so the platform may sleep on it.
-  virtual void idle(Signal* sole, std::uint32_t target, unsigned idle_rounds) = 0;
+  virtual void idle(Signal* sole, std::uint64_t target, unsigned idle_rounds) = 0;
 
   /// Says that work has been done on `bytes` bytes: advances virtual time, nothing on a real machine.
   virtual void charge(Work work, std::size_t bytes) = 0;

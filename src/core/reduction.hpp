@@ -1,4 +1,4 @@
-// Reductions reach the engine as type-erased functions, so that nothing above `intercept/` needs mpi.h.
+// Reductions reach the engine as type-erased functions, so that the algorithms need no mpi.h.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +33,8 @@ enum class Element {
   boolean
 };
 
-/// The kernel for a predefined operation, or nullptr where MPI does not define it (bitwise operations on floating-point
-/// numbers, ordering of complex numbers, ...). Every kernel yields the same bits for the same operands on every rank.
+/// The kernel for a predefined operation, or one without `combine` where MPI does not define it (bitwise operations on
+/// floating-point numbers, ordering of complex numbers, ...).
 Reduction predefined_reduction(Operation operation, Element element);
 
 std::size_t element_bytes(Element element);

@@ -1,8 +1,8 @@
 // A word that one rank publishes and others wait for.
 //
-// `value` only moves forward (generation numbers, modulo 2^32), so nobody ever resets it and a waiter that looks late
-// still sees that its moment has passed. `sleepers` counts ranks that sleep in the kernel on this word: a publisher
-// makes a system call only when somebody does.
+// `value` only moves forward (numbers of calls: 64 bits, which never run out), so nobody ever resets it and a waiter
+// that looks late still sees that its moment has passed. `sleepers` counts ranks that sleep in the kernel on this word:
+// a publisher makes a system call only when somebody does.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,10 @@
 namespace stretto {
 
 struct Signal {
-  Atomic<std::uint32_t> value;
+  Atomic<std::uint64_t> value;
   Atomic<std::uint32_t> sleepers;
 
-  bool reached(std::uint32_t target) const {
-    const std::uint32_t seen = value.load(std::memory_order_acquire);
-    return static_cast<std::int32_t>(seen - target) >= 0;
-  }
+  bool reached(std::uint64_t target) const { return value.load(std::memory_order_acquire) >= target; }
 };
 
 }  // namespace stretto

@@ -29,7 +29,7 @@ bool on_one_node(MPI_Comm comm, int rank, int size) {
   return all_agree(comm, on_node == size);
 }
 
-// Waiting ranks drive MPI's progress by looking for a message that never comes.
+// Waiting ranks drive MPI's progress by looking for a message; it would stay where it is.
 void poke_mpi(void* comm) {
   int found = 0;
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, *static_cast<MPI_Comm*>(comm), &found, MPI_STATUS_IGNORE);
@@ -129,11 +129,11 @@ bool Engine::ensure_pool(std::size_t bytes) {
   const std::size_t wanted = std::min(std::max(std::bit_ceil(2 * bytes), kSmallestPool), most);
   if (pool_refused_ || board_ == nullptr) return false;
   if (pool_segment_.bytes() >= wanted) return true;
-  // Everybody has left every earlier call before anybody can be here again: nobody uses the old pool.
+  // Nobody gets through the agreement in share_segment before everybody is here and has left every earlier call, so
+  // nobody uses the old pool any more.
   std::optional<shm::Segment> segment;
   if (wanted >= 2 * Board::kMinChunkBytes) segment = share_segment(wanted, "long messages");
   if (segment) {
-    PMPI_Barrier(comm_);
     pool_segment_ = std::move(*segment);
     board_->attach_pool(pool_segment_.memory(), pool_segment_.bytes());
     return true;

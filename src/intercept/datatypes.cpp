@@ -12,8 +12,8 @@ namespace {
 template <class Handle>
 std::uintptr_t key_of(Handle handle) {
   std::uintptr_t key = 0;
-  static_assert(sizeof handle <= sizeof key);
-  std::memcpy(&key, &handle, sizeof handle);
+  static_assert(sizeof(Handle) <= sizeof(key));
+  std::memcpy(&key, &handle, sizeof(Handle));
   return key;
 }
 

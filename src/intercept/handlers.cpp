@@ -85,9 +85,9 @@ bool usable(const void* buffer) { return buffer != nullptr && buffer != MPI_IN_P
 
 }  // namespace
 
-int Handler::Init(int* argc, char*** argv) { return Init_thread(argc, argv, MPI_THREAD_SINGLE, nullptr); }
+int Handler::Init(int* argc, char*** argv) noexcept { return Init_thread(argc, argv, MPI_THREAD_SINGLE, nullptr); }
 
-int Handler::Init_thread(int*, char***, int, int*) {
+int Handler::Init_thread(int*, char***, int, int*) noexcept {
   Runtime::get().check_environment();
   const Inside inside;
   const int result = native_();
@@ -96,7 +96,7 @@ int Handler::Init_thread(int*, char***, int, int*) {
 }
 
 #if STRETTO_SESSIONS
-int Handler::Session_init(MPI_Info, MPI_Errhandler, MPI_Session*) {
+int Handler::Session_init(MPI_Info, MPI_Errhandler, MPI_Session*) noexcept {
   Runtime& runtime = Runtime::get();
   if (!runtime.active()) runtime.check_environment();
   const Inside inside;
@@ -106,14 +106,14 @@ int Handler::Session_init(MPI_Info, MPI_Errhandler, MPI_Session*) {
 }
 #endif
 
-int Handler::Finalize() {
+int Handler::Finalize() noexcept {
   const Inside inside;
   Runtime::get().finish();
   return native_();
 }
 
 int Handler::Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                       MPI_Comm comm) {
+                       MPI_Comm comm) noexcept {
   Interception call(Collective::allreduce, comm);
   BoundReduction bound;
   const bool valid =
@@ -131,7 +131,7 @@ int Handler::Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_
 }
 
 int Handler::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-                    MPI_Comm comm) {
+                    MPI_Comm comm) noexcept {
   Interception call(Collective::reduce, comm);
   BoundReduction bound;
   const bool at_root = call.is_rank(root);
@@ -150,7 +150,7 @@ int Handler::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dat
   return call.run(arguments);
 }
 
-int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) noexcept {
   Interception call(Collective::bcast, comm);
   // Ranks may give different counts and datatypes: only the number of bytes is common to all, so only it may decide.
   const std::optional<Layout> layout = layout_of(datatype);
@@ -170,7 +170,7 @@ int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int roo
   return result;
 }
 
-int Handler::Barrier(MPI_Comm comm) {
+int Handler::Barrier(MPI_Comm comm) noexcept {
   Interception call(Collective::barrier, comm);
   if (!call.select(Call{}, true)) return native_();
   return call.run(Call{});

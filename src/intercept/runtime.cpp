@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include <cassert>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -178,6 +179,7 @@ int Runtime::forget(MPI_Comm, int, void* state, void*) {
 void Runtime::count(Collective collective, const Algorithm* algorithm) {
   const auto index = static_cast<std::size_t>(collective);
   last_[index] = algorithm == nullptr ? "native" : algorithm->name.data();
+  assert(algorithms().size() < kMaxAlgorithms);
   const std::size_t which = algorithm == nullptr ? 0 : static_cast<std::size_t>(algorithm - algorithms().data()) + 1;
   counts_[index][which].fetch_add(1, std::memory_order_relaxed);
 }

@@ -43,7 +43,10 @@ class Runtime {
   /// Notes that `algorithm` (nullptr: native) served a call.
   void count(Collective collective, const Algorithm* algorithm);
   /// "" before the first call.
-  const char* last_algorithm(Collective collective) const { return last_[static_cast<std::size_t>(collective)]; }
+  const char* last_algorithm(Collective collective) const {
+    const char* name = last_[static_cast<std::size_t>(collective)];
+    return name == nullptr ? "" : name;
+  }
 
  private:
   static int forget(MPI_Comm comm, int keyval, void* state, void* extra);
@@ -61,8 +64,10 @@ class Runtime {
   std::atomic<std::uint32_t> made_{0};
   std::mutex mutex_;
   std::vector<Communicator*> communicators_;
-  std::array<const char*, std::size(kCollectives)> last_{"", "", "", ""};
-  std::array<std::array<std::atomic<std::uint64_t>, 32>, std::size(kCollectives)> counts_{};  // by algorithm; 0: native
+  std::array<std::atomic<const char*>, std::size(kCollectives)> last_{};  // null before the first call
+  static constexpr std::size_t kMaxAlgorithms = 64;
+  std::array<std::array<std::atomic<std::uint64_t>, kMaxAlgorithms>, std::size(kCollectives)>
+      counts_{};  // by algorithm; 0: native
 };
 
 }  // namespace stretto::intercept

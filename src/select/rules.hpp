@@ -1,4 +1,4 @@
-// Which algorithm serves a call. A pure function of what all ranks know alike (DESIGN.md, law 1).
+// Which algorithm serves a call. A pure function of what all ranks know alike (docs/architecture.md, law 1).
 #pragma once
 
 #include <cstddef>

@@ -22,8 +22,8 @@ using conformance::Shape;
 
 struct Scheduled : shm::NodePlatform {
   using NodePlatform::NodePlatform;
-  void publish(Signal& signal, std::uint32_t value) override { signal.value.store(value, std::memory_order_release); }
-  void idle(Signal*, std::uint32_t, unsigned) override {
+  void publish(Signal& signal, std::uint64_t value) override { signal.value.store(value, std::memory_order_release); }
+  void idle(Signal*, std::uint64_t, unsigned) override {
     Scheduler::get().step(true);
     if (!Scheduler::get().stuck()) return;
     std::fprintf(stderr, "no rank gets on any more; see the last seed printed\n");

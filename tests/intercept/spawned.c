@@ -1,5 +1,6 @@
-/* Processes started by processes: collectives on the intercommunicator and on the merged communicator. The children
- * may or may not have Stretto preloaded, as the MPI's launcher likes it. Argument (of the children): "child". */
+/* Processes started by processes: collectives on the intercommunicator and on the merged communicator. Argument "bare":
+ * the children are started without LD_PRELOAD, so that one communicator holds ranks with and without Stretto; "child":
+ * this is one of them. */
 #include "../mpi/collectives.h"
 
 enum { kChildren = 2 };
@@ -13,8 +14,10 @@ int main(int argc, char** argv) {
   if (child) {
     MPI_Comm_get_parent(&inter);
   } else {
-    char* arguments[] = {"child", NULL};
-    MPI_Comm_spawn(argv[0], arguments, kChildren, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+    char* bare[] = {"-u", "LD_PRELOAD", "-u", "CHECK_STRETTO", argv[0], "child", NULL};
+    const bool is_bare = argc > 1 && strcmp(argv[1], "bare") == 0;
+    MPI_Comm_spawn(is_bare ? "env" : argv[0], is_bare ? bare : bare + 5, kChildren, MPI_INFO_NULL, 0, MPI_COMM_WORLD,
+                   &inter, MPI_ERRCODES_IGNORE);
   }
   MPI_Barrier(inter);
   MPI_Intercomm_merge(inter, child, &merged);

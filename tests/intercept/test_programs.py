@@ -33,9 +33,11 @@ def test_a_program_without_mpi() -> None:
     assert (outcome.code, outcome.output) == (7, "42\n")
 
 
+@pytest.mark.parametrize("children", ("alike", "bare"))
 @pytest.mark.parametrize("loaded", (False, True))
-def test_spawned_processes(compiled: Compiled, loaded: bool) -> None:
-    run_mpi(compiled("intercept/spawned.c"), 2, stretto_env() if loaded else {}, limit_s=40).check()
+def test_spawned_processes(compiled: Compiled, loaded: bool, children: str) -> None:
+    """Communicators that reach beyond MPI_COMM_WORLD may hold ranks without Stretto (`bare`)."""
+    run_mpi([compiled("intercept/spawned.c"), children], 2, stretto_env() if loaded else {}, limit_s=40).check()
 
 
 @pytest.mark.parametrize("cause", ("refused", "forbidden"))

@@ -46,8 +46,8 @@ static void run(const Kind* kind, int count, bool in_place) {
 
 int main(int argc, char** argv) {
   start(&argc, &argv);
-  const Kind kinds[] = {{MPI_INT32_T, 4, "int32"}, {MPI_INT64_T, 8, "int64"}, {MPI_FLOAT, 4, "float"},
-                        {MPI_DOUBLE, 8, "double"}};
+  const Kind kinds[] = {
+      {MPI_INT32_T, 4, "int32"}, {MPI_INT64_T, 8, "int64"}, {MPI_FLOAT, 4, "float"}, {MPI_DOUBLE, 8, "double"}};
   int counts[12];
   const int n = test_counts(world_size, counts);
   for (int k = 0; k < 4; k++)

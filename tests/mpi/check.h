@@ -37,8 +37,8 @@ static inline void check_report(const char* file, int line, const char* conditio
 }
 
 /* Goes on after a failure, so that the other ranks are not left waiting. */
-#define CHECK(condition, ...)                                                  \
-  do {                                                                         \
+#define CHECK(condition, ...)                                                    \
+  do {                                                                           \
     if (!(condition)) check_report(__FILE__, __LINE__, #condition, __VA_ARGS__); \
   } while (0)
 

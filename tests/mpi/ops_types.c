@@ -7,11 +7,11 @@
 
 enum Op { kSum, kProd, kMin, kMax, kLand, kLor, kLxor, kBand, kBor, kBxor, kMinloc, kMaxloc, kOps };
 
-static const char* const op_names[kOps] = {"SUM", "PROD", "MIN",  "MAX", "LAND",   "LOR",
+static const char* const op_names[kOps] = {"SUM",  "PROD", "MIN", "MAX",  "LAND",   "LOR",
                                            "LXOR", "BAND", "BOR", "BXOR", "MINLOC", "MAXLOC"};
 
 static MPI_Op op_handle(enum Op op) {
-  const MPI_Op handles[kOps] = {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX,  MPI_LAND,   MPI_LOR,
+  const MPI_Op handles[kOps] = {MPI_SUM,  MPI_PROD, MPI_MIN, MPI_MAX,  MPI_LAND,   MPI_LOR,
                                 MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
   return handles[op];
 }
@@ -47,70 +47,70 @@ enum {
   kLocation = BIT(kMinloc) | BIT(kMaxloc),
 };
 
-#define DEFINE_STORE_AND_EQUAL(name, T)                                                                       \
+#define DEFINE_STORE_AND_EQUAL(name, T)                                                                            \
   static void store_##name(void* at, enum Op op, int rank, int index) { *(T*)at = (T)raw_value(op, rank, index); } \
   static bool equal_##name(const void* a, const void* b) { return *(const T*)a == *(const T*)b; }
 
-#define DEFINE_ORDERED(name, T)                                                     \
-  static bool combine_ordered_##name(T* x, T y, enum Op op) {                       \
-    if (op == kMin) return *x = y < *x ? y : *x, true;                              \
-    if (op == kMax) return *x = y > *x ? y : *x, true;                              \
-    if (op == kSum) return *x = (T)(*x + y), true;                                  \
-    if (op == kProd) return *x = (T)(*x * y), true;                                 \
-    return false;                                                                   \
+#define DEFINE_ORDERED(name, T)                               \
+  static bool combine_ordered_##name(T* x, T y, enum Op op) { \
+    if (op == kMin) return *x = y < *x ? y : *x, true;        \
+    if (op == kMax) return *x = y > *x ? y : *x, true;        \
+    if (op == kSum) return *x = (T)(*x + y), true;            \
+    if (op == kProd) return *x = (T)(*x * y), true;           \
+    return false;                                             \
   }
 
-#define DEFINE_INTEGER(name, T)                                                     \
-  DEFINE_STORE_AND_EQUAL(name, T)                                                   \
-  DEFINE_ORDERED(name, T)                                                           \
-  static void combine_##name(void* a, const void* b, enum Op op) {                  \
-    T* x = a;                                                                       \
-    const T y = *(const T*)b;                                                       \
-    if (combine_ordered_##name(x, y, op)) return;                                   \
-    if (op == kLand) *x = *x && y;                                                  \
-    if (op == kLor) *x = *x || y;                                                   \
-    if (op == kLxor) *x = !*x != !y;                                                \
-    if (op == kBand) *x = (T)(*x & y);                                              \
-    if (op == kBor) *x = (T)(*x | y);                                               \
-    if (op == kBxor) *x = (T)(*x ^ y);                                              \
+#define DEFINE_INTEGER(name, T)                                    \
+  DEFINE_STORE_AND_EQUAL(name, T)                                  \
+  DEFINE_ORDERED(name, T)                                          \
+  static void combine_##name(void* a, const void* b, enum Op op) { \
+    T* x = a;                                                      \
+    const T y = *(const T*)b;                                      \
+    if (combine_ordered_##name(x, y, op)) return;                  \
+    if (op == kLand) *x = *x && y;                                 \
+    if (op == kLor) *x = *x || y;                                  \
+    if (op == kLxor) *x = !*x != !y;                               \
+    if (op == kBand) *x = (T)(*x & y);                             \
+    if (op == kBor) *x = (T)(*x | y);                              \
+    if (op == kBxor) *x = (T)(*x ^ y);                             \
   }
 
-#define DEFINE_REAL(name, T)                                                        \
-  DEFINE_STORE_AND_EQUAL(name, T)                                                   \
-  DEFINE_ORDERED(name, T)                                                           \
+#define DEFINE_REAL(name, T)      \
+  DEFINE_STORE_AND_EQUAL(name, T) \
+  DEFINE_ORDERED(name, T)         \
   static void combine_##name(void* a, const void* b, enum Op op) { combine_ordered_##name(a, *(const T*)b, op); }
 
-#define DEFINE_COMPLEX(name, T)                                                     \
-  static void store_##name(void* at, enum Op op, int rank, int index) {             \
-    const T unit = (rank + index) % 3 == 0 ? (T)I : (T)1;                           \
+#define DEFINE_COMPLEX(name, T)                                                                           \
+  static void store_##name(void* at, enum Op op, int rank, int index) {                                   \
+    const T unit = (rank + index) % 3 == 0 ? (T)I : (T)1;                                                 \
     *(T*)at = op == kProd ? unit * raw_value(op, rank, index) : raw_value(op, rank, index) + (T)I * rank; \
-  }                                                                                 \
-  static bool equal_##name(const void* a, const void* b) { return *(const T*)a == *(const T*)b; } \
-  static void combine_##name(void* a, const void* b, enum Op op) {                  \
-    T* x = a;                                                                       \
-    *x = op == kSum ? *x + *(const T*)b : *x * *(const T*)b;                        \
+  }                                                                                                       \
+  static bool equal_##name(const void* a, const void* b) { return *(const T*)a == *(const T*)b; }         \
+  static void combine_##name(void* a, const void* b, enum Op op) {                                        \
+    T* x = a;                                                                                             \
+    *x = op == kSum ? *x + *(const T*)b : *x * *(const T*)b;                                              \
   }
 
 /* A value and where it is; equal values are frequent, so that the lowest place must win. */
-#define DEFINE_LOCATION(name, T)                                                    \
-  typedef struct {                                                                  \
-    T value;                                                                        \
-    int place;                                                                      \
-  } Located_##name;                                                                 \
-  static void store_##name(void* at, enum Op op, int rank, int index) {             \
-    Located_##name* x = at;                                                         \
-    x->value = (T)(raw_value(op, rank, index) % 4);                                 \
-    x->place = (rank * 5) % 8;                                                      \
-  }                                                                                 \
-  static bool equal_##name(const void* a, const void* b) {                          \
-    const Located_##name *x = a, *y = b;                                            \
-    return x->value == y->value && x->place == y->place;                            \
-  }                                                                                 \
-  static void combine_##name(void* a, const void* b, enum Op op) {                  \
-    Located_##name* x = a;                                                          \
-    const Located_##name* y = b;                                                    \
-    const bool better = op == kMinloc ? y->value < x->value : y->value > x->value;  \
-    if (better || (y->value == x->value && y->place < x->place)) *x = *y;           \
+#define DEFINE_LOCATION(name, T)                                                   \
+  typedef struct {                                                                 \
+    T value;                                                                       \
+    int place;                                                                     \
+  } Located_##name;                                                                \
+  static void store_##name(void* at, enum Op op, int rank, int index) {            \
+    Located_##name* x = at;                                                        \
+    x->value = (T)(raw_value(op, rank, index) % 4);                                \
+    x->place = (rank * 5) % 8;                                                     \
+  }                                                                                \
+  static bool equal_##name(const void* a, const void* b) {                         \
+    const Located_##name *x = a, *y = b;                                           \
+    return x->value == y->value && x->place == y->place;                           \
+  }                                                                                \
+  static void combine_##name(void* a, const void* b, enum Op op) {                 \
+    Located_##name* x = a;                                                         \
+    const Located_##name* y = b;                                                   \
+    const bool better = op == kMinloc ? y->value < x->value : y->value > x->value; \
+    if (better || (y->value == x->value && y->place < x->place)) *x = *y;          \
   }
 
 DEFINE_INTEGER(int8, int8_t)
@@ -183,7 +183,8 @@ static void run_all_ops(const Kind* kind) {
       for (int c = 0; c < 4; c++) run(kind, op, counts[c], (int)(op + (unsigned)c) % world_size);
 }
 
-#define KIND(name, T, handle, ops) {#handle, handle, sizeof(T), store_##name, combine_##name, equal_##name, ops}
+#define KIND(name, T, handle, ops) \
+  { #handle, handle, sizeof(T), store_##name, combine_##name, equal_##name, ops }
 
 int main(int argc, char** argv) {
   start(&argc, &argv);

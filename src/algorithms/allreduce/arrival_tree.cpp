@@ -6,7 +6,7 @@
 // Cost: everyone at once, log2(P) parallel steps of nγ; far apart, one step of nγ after the last arrival. It adapts by
 // itself. Partials lie in the slots (32 KiB; longer messages in several rounds). Commutative operations only.
 //
-// No ABA: a rank parks at most once a call, and the word carries the call's number.
+// No ABA: a rank parks at most once a call, and the word carries the call's number (its low 40 bits).
 
 #include "algorithms/algorithms.hpp"
 #include "arrival/board.hpp"
@@ -15,9 +15,11 @@ namespace stretto::allreduce {
 namespace {
 
 constexpr std::uint64_t kNobody = 0;
+constexpr unsigned kRankBits = 24;
+constexpr std::uint64_t kRankMask = (std::uint64_t{1} << kRankBits) - 1;
 
-std::uint64_t parked_word(std::uint32_t call, std::uint64_t rank_plus_one) {
-  return (static_cast<std::uint64_t>(call) << 32) | rank_plus_one;
+std::uint64_t parked_word(std::uint64_t call, std::uint64_t rank_plus_one) {
+  return (call << kRankBits) | rank_plus_one;
 }
 
 // Takes out a parked partial and returns its rank, or parks `rank`'s own and returns -1.
@@ -27,8 +29,8 @@ int take_or_park(Board& board, int rank) {
   const std::uint64_t mine = parked_word(board.call(), static_cast<std::uint64_t>(rank) + 1);
   std::uint64_t seen = parked.load(std::memory_order_acquire);
   while (true) {
-    const bool fresh = (seen >> 32) == board.call();
-    const std::uint64_t other = fresh ? seen & 0xffffffffU : kNobody;
+    const bool fresh = (seen & ~kRankMask) == empty;
+    const std::uint64_t other = fresh ? seen & kRankMask : kNobody;
     // acq_rel: what I reduced is visible to who takes me, and what the other reduced is visible to me.
     const std::uint64_t next = other == kNobody ? mine : empty;
     if (parked.compare_exchange(seen, next, std::memory_order_acq_rel)) return static_cast<int>(other) - 1;

@@ -8,7 +8,7 @@ namespace {
 // Small enough that all ranks find a chunk of their own and that it stays in a core's cache between reducing and
 // copying out, large enough that handing over the chunk's control line costs nothing beside it.
 std::size_t chunk_elements(const Call& call) {
-  constexpr std::size_t kMost = 64 * 1024;
+  constexpr std::size_t kMost = std::size_t{64} << 10;
   const std::size_t wanted = std::clamp(call.bytes() / 64, Board::kMinChunkBytes, kMost);
   const std::size_t at_least = (call.bytes() + Board::kMaxChunks - 1) / Board::kMaxChunks;
   const std::size_t bytes = std::max(wanted, at_least);

@@ -18,8 +18,9 @@ class Stripes {
 
   std::size_t chunks() const { return chunks_; }
 
-  /// Adds all of this rank's data. With `copy_out`, chunks that it finishes are copied to the output while in cache.
-  Task contribute(bool copy_out);
+  /// Adds all of this rank's data. With `copy_finished`, chunks that it finishes are copied to the output while in
+  /// cache.
+  Task contribute(bool copy_finished);
 
   /// Copies every chunk to the output as it is finished, and helps the last arriver meanwhile.
   Task collect();

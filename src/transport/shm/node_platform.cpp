@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <bit>
 #include <climits>
 
 #include "transport/shm/single_copy.hpp"
@@ -31,7 +31,13 @@ void pause_instruction() {
 #endif
 }
 
-long futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value, const timespec* timeout) {
+// The kernel compares 32 bits; these are the ones that change with every call.
+std::uint32_t* low_word(Signal& signal) {
+  static_assert(std::endian::native == std::endian::little);
+  return reinterpret_cast<std::uint32_t*>(signal.value.raw());
+}
+
+long futex(std::uint32_t* word, int operation, std::uint32_t value, const timespec* timeout) {
   return syscall(SYS_futex, word, operation, value, timeout, nullptr, 0);
 }
 
@@ -43,14 +49,14 @@ std::int64_t NodePlatform::now_ns() {
   return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-void NodePlatform::publish(Signal& signal, std::uint32_t value) {
+void NodePlatform::publish(Signal& signal, std::uint64_t value) {
   // Dekker with sleep_on: we write the value, then read `sleepers`; a sleeper counts itself, then reads the value. Both
   // in sequential consistency, so at least one of us sees the other.
   signal.value.exchange(value, std::memory_order_seq_cst);
-  if (signal.sleepers.load(std::memory_order_seq_cst) > 0) futex(signal.value.raw(), FUTEX_WAKE, INT_MAX, nullptr);
+  if (signal.sleepers.load(std::memory_order_seq_cst) > 0) futex(low_word(signal), FUTEX_WAKE, INT_MAX, nullptr);
 }
 
-void NodePlatform::idle(Signal* sole, std::uint32_t target, unsigned idle_rounds) {
+void NodePlatform::idle(Signal* sole, std::uint64_t target, unsigned idle_rounds) {
   if (!facts_.oversubscribed && idle_rounds < kSpinRounds) {
     for (unsigned look = 0; look < kLooksPerRound; ++look) {
       if (sole != nullptr && sole->reached(target)) return;
@@ -73,11 +79,11 @@ void NodePlatform::idle(Signal* sole, std::uint32_t target, unsigned idle_rounds
   if (now_ns() - before > kCrowdedYieldNs) crowded_ = true;
 }
 
-void NodePlatform::sleep_on(Signal& signal, std::uint32_t target, std::int64_t timeout_ns) {
+void NodePlatform::sleep_on(Signal& signal, std::uint64_t target, std::int64_t timeout_ns) {
   const timespec timeout{timeout_ns / 1'000'000'000, timeout_ns % 1'000'000'000};
   signal.sleepers.fetch_add(1, std::memory_order_seq_cst);
-  const std::uint32_t seen = signal.value.load(std::memory_order_seq_cst);
-  if (static_cast<std::int32_t>(seen - target) < 0) futex(signal.value.raw(), FUTEX_WAIT, seen, &timeout);
+  const std::uint64_t seen = signal.value.load(std::memory_order_seq_cst);
+  if (seen < target) futex(low_word(signal), FUTEX_WAIT, static_cast<std::uint32_t>(seen), &timeout);
   signal.sleepers.fetch_add(static_cast<std::uint32_t>(-1), std::memory_order_seq_cst);
 }
 

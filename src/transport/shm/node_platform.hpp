@@ -24,15 +24,15 @@ class NodePlatform : public Platform {
   bool oversubscribed() const { return facts_.oversubscribed; }
 
   std::int64_t now_ns() override;
-  void publish(Signal& signal, std::uint32_t value) override;
-  void watching(Signal&, std::uint32_t) override {}
-  void idle(Signal* sole, std::uint32_t target, unsigned idle_rounds) override;
+  void publish(Signal& signal, std::uint64_t value) override;
+  void watching(Signal&, std::uint64_t) override {}
+  void idle(Signal* sole, std::uint64_t target, unsigned idle_rounds) override;
   void charge(Work, std::size_t) override {}
   bool can_read_peers() const override { return !facts_.processes.empty(); }
   bool read_peer(int peer, void* to, std::uint64_t address, std::size_t bytes) override;
 
  private:
-  void sleep_on(Signal& signal, std::uint32_t target, std::int64_t timeout_ns);
+  void sleep_on(Signal& signal, std::uint64_t target, std::int64_t timeout_ns);
 
   NodeFacts facts_;
   std::int64_t idle_since_ns_ = 0;

@@ -37,7 +37,7 @@ class World::Rank final : public Platform, public Transport {
 
   // Platform
   std::int64_t now_ns() override { return clock; }
-  void publish(Signal& signal, std::uint32_t value) override {
+  void publish(Signal& signal, std::uint64_t value) override {
     signal.value.store(value, std::memory_order_release);
     const auto found = world_.watchers_.find(&signal);
     if (found == world_.watchers_.end()) return;
@@ -48,10 +48,10 @@ class World::Rank final : public Platform, public Transport {
     });
     if (found->second.empty()) world_.watchers_.erase(found);
   }
-  void watching(Signal& signal, std::uint32_t target) override {
+  void watching(Signal& signal, std::uint64_t target) override {
     world_.watchers_[&signal].emplace_back(number_, target);
   }
-  void idle(Signal*, std::uint32_t, unsigned) override {}
+  void idle(Signal*, std::uint64_t, unsigned) override {}
   void charge(Work work, std::size_t bytes) override {
     const double rate = work == Work::reduce ? world_.options_.gamma_ns_per_byte : world_.options_.delta_ns_per_byte;
     clock += static_cast<std::int64_t>(rate * static_cast<double>(bytes));

@@ -81,7 +81,7 @@ class World {
   std::vector<std::byte> pool_memory_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::priority_queue<Event> events_;
-  std::unordered_map<Signal*, std::vector<std::pair<int, std::uint32_t>>> watchers_;
+  std::unordered_map<Signal*, std::vector<std::pair<int, std::uint64_t>>> watchers_;
   std::unordered_map<std::uint64_t, std::int64_t> latest_delivery_;  // per pair of ranks
 };
 

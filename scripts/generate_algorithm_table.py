@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Writes docs/algorithms.md from the registry of the built library; with --check only says whether it is up to date."""
+
+import argparse
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+
+from stretto.algorithms import Algorithm, load_registry  # noqa: E402
+from stretto.errors import StrettoError  # noqa: E402
+
+PAGE = ROOT / "docs" / "algorithms.md"
+
+INTRODUCTION = """\
+# Algorithms
+
+Made from the registry by `scripts/generate_algorithm_table.py`; do not edit. `stretto algorithms` prints the same.
+
+Costs: α latency of a message, β time per byte, γ time per reduced byte, n bytes, P ranks; log is to the base 2. *After
+the last arrival* is the work left once the last rank is there. *Balanced* is for ranks that come together. The costs
+are leading terms: (P-1)/P is written as 1. Each file's own comment has the details.
+
+*Varies*: the order of summation is the order of arrival, so the last bits may differ from run to run. They never differ
+between ranks.
+"""
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def limits(algorithm: Algorithm) -> str:
+    """What the algorithm asks for, in words."""
+    words = [
+        ("ranks of one node", algorithm.needs_shared_memory),
+        ("commutative operations", algorithm.commutative_only),
+        ("varies", not algorithm.deterministic),
+    ]
+    return "; ".join(text for text, holds in words if holds) or "-"
+
+
+def row(algorithm: Algorithm) -> str:
+    """One line of the table. Raises StrettoError where the file is not named as the algorithm is."""
+    source = Path("src", "algorithms", algorithm.collective, f"{algorithm.name}.cpp")
+    if not (ROOT / source).is_file():
+        raise StrettoError(f"{source}: missing: an algorithm's file is named as it is, or `make build` is due")
+    cells = [
+        f"[`{algorithm.name}`](../{source.as_posix()})",
+        cell(algorithm.summary),
+        cell(algorithm.cost_balanced),
+        cell(algorithm.cost_after_last),
+        limits(algorithm),
+        cell(algorithm.source),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def page(algorithms: list[Algorithm]) -> str:
+    lines = [INTRODUCTION]
+    for collective in dict.fromkeys(algorithm.collective for algorithm in algorithms):
+        lines += [
+            f"## {collective}",
+            "",
+            "| name | what it does | cost, balanced | after the last arrival | limits | source |",
+            "|---|---|---|---|---|---|",
+            *(row(algorithm) for algorithm in algorithms if algorithm.collective == collective),
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if the page is out of date")
+    arguments = parser.parse_args()
+    try:
+        text = page(load_registry())
+    except StrettoError as error:
+        print(f"{Path(__file__).name}: {error}", file=sys.stderr)
+        return 2
+    if not arguments.check:
+        PAGE.write_text(text, encoding="utf-8")
+        return 0
+    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == text:
+        return 0
+    print(f"{PAGE.relative_to(ROOT)} is out of date: run scripts/generate_algorithm_table.py", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
