@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdio>
 #include <string>
@@ -35,6 +36,13 @@ void poke_mpi(void* comm) {
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, *static_cast<MPI_Comm*>(comm), &found, MPI_STATUS_IGNORE);
 }
 
+// Says once a process, and from one of the ranks only, why there is no shared memory.
+void complain_once(bool speaker, const std::string& message) {
+  static std::atomic<bool> told{false};
+  if (told.exchange(true) || !speaker) return;
+  std::fprintf(stderr, "stretto: %s. Algorithms that need shared memory give way to others.\n", message.c_str());
+}
+
 }  // namespace
 
 Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubscribed)
@@ -61,12 +69,9 @@ Engine::~Engine() {
 bool Engine::share_board() {
   const std::size_t bytes = Board::memory_bytes(size_);
   if (bytes > pool_limit_) {
-    if (rank_ == 0 && pool_limit_ > 0) {
-      std::fprintf(stderr,
-                   "stretto: %d ranks need %zu MiB of shared memory for small messages; raise "
-                   "STRETTO_SHM_MAX_MIB. Going on without.\n",
-                   size_, (bytes >> 20) + 1);
-    }
+    complain_once(rank_ == 0, "STRETTO_SHM_MAX_MIB=" + std::to_string(pool_limit_ >> 20) +
+                                  " leaves no shared memory for " + std::to_string(size_) + " ranks, which takes " +
+                                  std::to_string((bytes >> 20) + 1) + " MiB; set it higher");
     return false;
   }
   std::optional<shm::Segment> segment = share_segment(bytes, "the arrival board");
@@ -94,14 +99,15 @@ std::optional<shm::Segment> Engine::share_segment(std::size_t bytes, const char*
   if (rank_ != 0 && offer.descriptor >= 0) {
     segment = shm::Segment::attach(offer.creator, offer.descriptor, bytes, error);
   }
-  const bool shared = all_agree(comm_, static_cast<bool>(segment));
-  if (!error.empty()) {
-    std::fprintf(stderr,
-                 "stretto: no shared memory for %s (%zu MiB): %s. Going on without, more slowly; free memory or "
-                 "lower STRETTO_SHM_MAX_MIB.\n",
-                 purpose, (bytes >> 20) + 1, error.c_str());
+  // Agreed by all: the lowest rank without it, if any, speaks for them.
+  int first_without = segment ? size_ : rank_;
+  PMPI_Allreduce(MPI_IN_PLACE, &first_without, 1, MPI_INT, MPI_MIN, comm_);
+  if (first_without < size_) {
+    complain_once(rank_ == first_without, "no shared memory for " + std::string(purpose) + " (" +
+                                              std::to_string((bytes >> 20) + 1) + " MiB): " + error +
+                                              "; free memory or set STRETTO_SHM_MAX_MIB lower");
+    return std::nullopt;
   }
-  if (!shared) return std::nullopt;
   segment.close_descriptor();
   return segment;
 }

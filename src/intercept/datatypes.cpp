@@ -171,7 +171,7 @@ bool in_memory_order(MPI_Datatype datatype) {
 
 std::optional<Layout> layout_of(MPI_Datatype datatype) {
   if (datatype == MPI_DATATYPE_NULL) return std::nullopt;
-  if (const auto element = element_of(datatype)) return Layout{element_bytes(*element), true, true};
+  if (const auto element = element_of(datatype)) return Layout{element_bytes(*element), true, true, true};
   MPI_Count size = 0;
   MPI_Count lower = 0;
   MPI_Count extent = 0;
@@ -181,7 +181,7 @@ std::optional<Layout> layout_of(MPI_Datatype datatype) {
   PMPI_Type_get_extent_x(datatype, &lower, &extent);
   PMPI_Type_get_true_extent_x(datatype, &true_lower, &true_extent);
   const bool dense = lower == 0 && true_lower == 0 && extent == size && true_extent == size;
-  return Layout{static_cast<std::size_t>(size), dense, dense && in_memory_order(datatype)};
+  return Layout{static_cast<std::size_t>(size), dense, false, dense && in_memory_order(datatype)};
 }
 
 PackedBuffer::PackedBuffer(void* buffer, MPI_Count count, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm)

@@ -156,6 +156,7 @@ int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int roo
   const std::optional<Layout> layout = layout_of(datatype);
   const std::size_t bytes = layout && count > 0 ? layout->bytes * static_cast<std::size_t>(count) : 0;
   if (bytes == 0 || bytes > INT_MAX || !call.root_is_valid(root)) return native_();
+  if (!layout->predefined && !Runtime::get().is_committed(datatype)) return native_();
   Call arguments;
   arguments.count = bytes;
   arguments.root = root;

@@ -80,6 +80,8 @@ void Runtime::start() {
     std::fprintf(stderr, "stretto: STRETTO_RECORD: %s\n", error.c_str());
     std::exit(2);
   }
+  PMPI_Comm_dup(MPI_COMM_SELF, &self_);
+  PMPI_Comm_set_errhandler(self_, MPI_ERRORS_RETURN);
   measure_node();
   active_ = true;
 }
@@ -107,6 +109,7 @@ void Runtime::finish() {
   if (!active_) return;
   if (configuration_.verbose) report();
   active_ = false;
+  if (self_ != MPI_COMM_NULL) PMPI_Comm_free(&self_);
   for (Communicator* communicator : communicators_) {
     if (communicator->engine) communicator->engine->abandon();
   }
@@ -143,7 +146,7 @@ Communicator* Runtime::make_communicator(MPI_Comm comm) {
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_rank(comm, &communicator->rank);
   PMPI_Comm_size(comm, &communicator->size);
-  communicator->eligible = inter == 0 && communicator->size > 1;
+  communicator->eligible = inter == 0 && communicator->size > 1 && within_world(comm);
   if (communicator->eligible && recording() && comm != MPI_COMM_WORLD) {
     int world_rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
@@ -174,6 +177,33 @@ int Runtime::forget(MPI_Comm, int, void* state, void*) {
   runtime.epoch_.fetch_add(1, std::memory_order_acq_rel);
   delete communicator;
   return MPI_SUCCESS;
+}
+
+// A communicator with processes that were spawned or connected to may hold some that run without Stretto. Both sides
+// see each other outside their own world, so both leave it alone.
+bool Runtime::within_world(MPI_Comm comm) const {
+  if (self_ == MPI_COMM_NULL) return true;  // sessions have no world
+  MPI_Group world = MPI_GROUP_NULL;
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Group common = MPI_GROUP_NULL;
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Comm_group(comm, &group);
+  PMPI_Group_intersection(group, world, &common);
+  int common_size = 0;
+  int size = 0;
+  PMPI_Group_size(common, &common_size);
+  PMPI_Group_size(group, &size);
+  for (MPI_Group* used : {&world, &group, &common}) {
+    if (*used != MPI_GROUP_EMPTY) PMPI_Group_free(used);
+  }
+  return common_size == size;
+}
+
+bool Runtime::is_committed(MPI_Datatype datatype) const {
+  if (self_ == MPI_COMM_NULL) return true;
+  int position = 0;
+  char nothing = 0;
+  return PMPI_Pack(&nothing, 0, datatype, &nothing, 0, &position, self_) == MPI_SUCCESS;
 }
 
 void Runtime::count(Collective collective, const Algorithm* algorithm) {

@@ -40,6 +40,9 @@ class Runtime {
   /// Its engine, made when first needed: a collective operation.
   Engine& engine(Communicator& communicator, MPI_Comm comm);
 
+  /// Whether the MPI library lets `datatype` travel; it does not before MPI_Type_commit.
+  bool is_committed(MPI_Datatype datatype) const;
+
   /// Notes that `algorithm` (nullptr: native) served a call.
   void count(Collective collective, const Algorithm* algorithm);
   /// "" before the first call.
@@ -51,6 +54,7 @@ class Runtime {
  private:
   static int forget(MPI_Comm comm, int keyval, void* state, void* extra);
   Communicator* make_communicator(MPI_Comm comm);
+  bool within_world(MPI_Comm comm) const;
   void measure_node();
   void report() const;
 
@@ -58,6 +62,7 @@ class Runtime {
   Recorder recorder_;
   bool active_ = false;
   int keyval_ = MPI_KEYVAL_INVALID;
+  MPI_Comm self_ = MPI_COMM_NULL;  // of our own, returning errors; null without MPI_Init
   int node_ranks_ = 1;
   int node_cores_ = 1;
   std::atomic<std::uint64_t> epoch_{1};  // rises when a communicator dies, so that threads drop what they remember

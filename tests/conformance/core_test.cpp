@@ -1,0 +1,126 @@
+// The parts that the algorithms are built of: structured concurrency, messages cut into blocks, reductions.
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/trees.hpp"
+#include "select/rules.hpp"
+#include "transport/sim/world.hpp"
+
+namespace stretto {
+namespace {
+
+// Children of a group run concurrently: two exchanges that each need the other's first half.
+Task crosswise(Group& g, std::vector<int>& log, std::uint32_t stream) {
+  const int other = 1 - g.rank();
+  int mine = 10 * g.rank() + static_cast<int>(stream);
+  int theirs = -1;
+  if (stream == 0) {
+    co_await g.recv(reinterpret_cast<std::byte*>(&theirs), sizeof theirs, other, stream);
+    co_await g.send(reinterpret_cast<const std::byte*>(&mine), sizeof mine, other, 1);
+  } else {
+    co_await g.send(reinterpret_cast<const std::byte*>(&mine), sizeof mine, other, 0);
+    co_await g.recv(reinterpret_cast<std::byte*>(&theirs), sizeof theirs, other, stream);
+  }
+  log.push_back(theirs);
+}
+
+TEST(TaskGroup, JoinsChildrenThatNeedEachOther) {
+  sim::Options options;
+  options.ranks = 2;
+  sim::World world(options);
+  std::vector<int> logs[2];
+  world.run([&](Group& g) -> Task {
+    std::vector<int>& log = logs[g.rank()];
+    TaskGroup children;
+    children.spawn(crosswise(g, log, 0));  // waits for what the second child of the other rank sends
+    children.spawn(crosswise(g, log, 1));
+    co_await children.join();
+    log.push_back(-7);
+  });
+  EXPECT_EQ(logs[0], (std::vector<int>{11, 10, -7}));
+  EXPECT_EQ(logs[1], (std::vector<int>{1, 0, -7}));
+}
+
+TEST(TaskGroup, MayBeEmpty) {
+  sim::Options options;
+  sim::World world(options);
+  bool passed = false;
+  world.run([&](Group&) -> Task {
+    TaskGroup none;
+    co_await none.join();
+    passed = true;
+  });
+  EXPECT_TRUE(passed);
+}
+
+TEST(Blocks, CoverAMessageOnce) {
+  for (std::size_t count : {0U, 1U, 5U, 16U, 17U}) {
+    for (std::size_t parts : {1U, 2U, 7U, 16U}) {
+      std::size_t next = 0;
+      for (std::size_t index = 0; index < parts; ++index) {
+        const Block block = even_block(count, parts, index);
+        EXPECT_EQ(block.first, next);
+        next += block.count;
+      }
+      EXPECT_EQ(next, count);
+      EXPECT_EQ(even_blocks(count, parts, 0, parts).count, count);
+    }
+  }
+}
+
+TEST(Trees, EveryNodeButTheRootHasAParentBelowIt) {
+  for (int size = 1; size <= 33; ++size) {
+    for (int node = 1; node < size; ++node) EXPECT_LT(node - parent_distance(node, size), node);
+    EXPECT_GE(parent_distance(0, size), size);
+  }
+}
+
+TEST(Reduction, UndefinedPairsHaveNoKernel) {
+  EXPECT_EQ(predefined_reduction(Operation::bit_and, Element::float64).combine, nullptr);
+  EXPECT_EQ(predefined_reduction(Operation::maximum, Element::complex64).combine, nullptr);
+  EXPECT_NE(predefined_reduction(Operation::sum, Element::complex64).combine, nullptr);
+}
+
+TEST(Rules, EveryChoiceCanServe) {
+  const Configuration configuration;
+  for (Collective collective : kCollectives) {
+    for (std::size_t bytes : {std::size_t{1}, std::size_t{100}, std::size_t{40000}, std::size_t{1} << 30}) {
+      for (bool commutative : {false, true}) {
+        for (bool shared_memory : {false, true}) {
+          const CallFacts facts{collective, bytes, 1, commutative, 8, shared_memory, std::size_t{1} << 20, false};
+          const Algorithm* chosen = choose(configuration, facts);
+          EXPECT_TRUE(chosen == nullptr || can_serve(*chosen, facts));
+          EXPECT_TRUE(chosen == nullptr || shared_memory);
+        }
+      }
+    }
+  }
+}
+
+TEST(Rules, AForcedAlgorithmGivesWayWhenItCannotServe) {
+  Configuration configuration;
+  configuration.choice(Collective::allreduce) = *parse_choice(Collective::allreduce, "ring");
+  CallFacts facts{Collective::allreduce, 1 << 20, 8, true, 4, true, std::size_t{1} << 22, false};
+  EXPECT_EQ(choose(configuration, facts)->name, "ring");
+  facts.commutative = false;
+  EXPECT_NE(choose(configuration, facts)->name, "ring");
+}
+
+TEST(Rules, DeterministicOnRequest) {
+  Configuration configuration;
+  configuration.deterministic = true;
+  for (Collective collective : kCollectives) {
+    for (std::size_t bytes : {std::size_t{8}, std::size_t{1} << 20}) {
+      const CallFacts facts{collective, bytes, 8, true, 8, true, std::size_t{1} << 22, false};
+      const Algorithm* chosen = choose(configuration, facts);
+      ASSERT_NE(chosen, nullptr);
+      EXPECT_TRUE(chosen->deterministic) << chosen->name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stretto
