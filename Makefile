@@ -10,6 +10,7 @@ test:
 	@scripts/setup.sh test
 	@scripts/build.sh test
 	@scripts/test.sh
+	@scripts/sanitizers.sh
 	@scripts/lint.sh
 
 build:
@@ -28,4 +29,4 @@ format:
 	@scripts/lint.sh --fix
 
 clean:
-	rm -rf build
+	rm -rf build build-*

@@ -3,7 +3,7 @@
 # `scripts/lint.sh --fix` rewrites instead what can be rewritten. Run scripts/setup.sh test before.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
-python_sources=(python tests apps)
+python_sources=(python tests apps scripts bench)
 
 mapfile -d '' compiled < <(find src include tests bench apps -type f \
   \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) -print0 2>/dev/null || true)
@@ -24,5 +24,5 @@ fi
 step 'ruff check' ruff check --quiet "${python_sources[@]}"
 step 'ruff format' ruff format --quiet --check "${python_sources[@]}"
 step mypy mypy python/stretto apps/training tests/python
-step mypy mypy tests/conftest.py tests/mpi
+step mypy mypy tests/conftest.py tests/mpi_jobs.py tests/mpi/*.py tests/intercept/test_*.py scripts/*.py
 [ "$failed" = 0 ] && echo 'lint: passed' || { echo 'lint: failed' >&2; exit 1; }
