@@ -20,6 +20,7 @@ Task arrival_stripes(Group& g, Call call);
 namespace reduce {
 Task binomial(Group& g, Call call);
 Task reduce_scatter_gather(Group& g, Call call);
+Task slot_gather(Group& g, Call call);
 Task arrival_chain(Group& g, Call call);
 Task arrival_stripes(Group& g, Call call);
 }  // namespace reduce
@@ -32,6 +33,7 @@ Task arrival_copy(Group& g, Call call);
 
 namespace barrier {
 Task dissemination(Group& g, Call call);
+Task slot_exchange(Group& g, Call call);
 Task arrival_count(Group& g, Call call);
 }  // namespace barrier
 

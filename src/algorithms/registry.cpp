@@ -50,6 +50,9 @@ constexpr Algorithm kAlgorithms[] = {
      "partial results climb a binomial tree", kThakur, "log P (α + nβ + nγ)", "log P (α + nβ + nγ)"},
     {Collective::reduce, "reduce_scatter_gather", &reduce::reduce_scatter_gather, Memory::none, 0, 0, kCommutativeOnly,
      kDeterministic, "reduce-scatter by halving, then gather", kThakur, "2 log P α + 2nβ + nγ", "2 log P α + 2nβ + nγ"},
+    {Collective::reduce, "slot_gather", &reduce::slot_gather, Memory::board, 0, Board::kSlotBytes, kAnyOperation,
+     kDeterministic, "everybody leaves its data in its slot, the root reads all", kOurs, "a copy; P nγ in the root",
+     "nγ"},
     {Collective::reduce, "arrival_chain", &reduce::arrival_chain, Memory::board, 0, 0, kCommutativeOnly, kArrivalOrder,
      "a chain in the order of arrival, the last tells the root", kThesis5, "P (α + nβ + nγ)", "2 (α + nβ) + nγ"},
     {Collective::reduce, "arrival_stripes", &reduce::arrival_stripes, Memory::pool, 0, 0, kCommutativeOnly,
@@ -64,6 +67,8 @@ constexpr Algorithm kAlgorithms[] = {
      "one copy"},
     {Collective::barrier, "dissemination", &barrier::dissemination, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "word of arrivals spreads, doubling each round", "Hensgen, Finkel, Manber 1988", "log P α", "log P α"},
+    {Collective::barrier, "slot_exchange", &barrier::slot_exchange, Memory::board, 0, 0, kAnyOperation, kDeterministic,
+     "everybody looks at everybody's flag in shared memory", kOurs, "P line transfers a rank", "one line transfer"},
     {Collective::barrier, "arrival_count", &barrier::arrival_count, Memory::board, 0, 0, kAnyOperation, kDeterministic,
      "the last to arrive tells everybody", kOurs, "P atomic additions", "one line transfer"},
 };

@@ -40,7 +40,14 @@ Board::Board(std::byte* memory, int ranks, int rank) : ranks_(static_cast<std::s
   slot_data_ = carver.take<std::byte>(2 * ranks_ * kSlotBytes);
 }
 
-bool Board::may_enter() const { return everyone_left_ >= call_ - 2; }
+bool Board::may_enter() {
+  if (everyone_left_ >= call_ - 2) return true;
+  for (std::size_t rank = 0; rank < ranks_; ++rank) {
+    if (!presence_[rank].left.reached(call_ - 2)) return false;
+  }
+  everyone_left_ = call_ - 2;
+  return true;
+}
 
 Task Board::enter(Group& g) {
   for (std::size_t rank = 0; rank < ranks_; ++rank) co_await g.reached(presence_[rank].left, call_ - 2);

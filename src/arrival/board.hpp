@@ -79,9 +79,9 @@ class Board {
   std::size_t pool_window() const { return pool_bytes_ / 2; }
 
   // --- one call ---
-  /// Begins the next call; await enter() before touching anything shared.
+  /// Begins the next call. Before anything shared is touched, may_enter() must be true, or enter() awaited.
   void begin() { ++call_; }
-  bool may_enter() const;
+  bool may_enter();
   Task enter(Group& g);
   void leave(Group& g);
   /// The call that just ended cannot have ended before all ranks had entered it.

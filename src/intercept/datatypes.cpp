@@ -77,9 +77,16 @@ Elements make_elements() {
 }
 
 std::optional<Element> element_of(MPI_Datatype datatype) {
+  struct Remembered {
+    MPI_Datatype datatype;
+    Element element;
+  };
+  static thread_local Remembered latest{MPI_DATATYPE_NULL, Element::int8};
+  if (datatype == latest.datatype && datatype != MPI_DATATYPE_NULL) return latest.element;
   static const Elements elements = make_elements();
   const auto found = elements.find(key_of(datatype));
   if (found == elements.end()) return std::nullopt;
+  latest = {datatype, found->second};
   return found->second;
 }
 
@@ -110,10 +117,22 @@ bool is_users(MPI_Op op) { return !is_location(op) && op != MPI_REPLACE && op !=
 }  // namespace
 
 bool BoundReduction::bind(MPI_Datatype datatype, MPI_Op op) {
+  // Programs use one pair again and again. Predefined handles never change their meaning.
+  struct Remembered {
+    MPI_Datatype datatype;
+    MPI_Op op;
+    Reduction reduction;
+  };
+  static thread_local Remembered latest{MPI_DATATYPE_NULL, MPI_OP_NULL, {}};
+  if (datatype == latest.datatype && op == latest.op && latest.reduction.combine != nullptr) {
+    reduction_ = latest.reduction;
+    return true;
+  }
   if (const auto operation = operation_of(op)) {
     const auto element = element_of(datatype);
     if (!element) return false;
     reduction_ = predefined_reduction(*operation, *element);
+    latest = {datatype, op, reduction_};
     return reduction_.combine != nullptr;
   }
   const std::optional<Layout> layout = layout_of(datatype);

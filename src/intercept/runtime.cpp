@@ -208,7 +208,7 @@ bool Runtime::is_committed(MPI_Datatype datatype) const {
 
 void Runtime::count(Collective collective, const Algorithm* algorithm) {
   const auto index = static_cast<std::size_t>(collective);
-  last_[index] = algorithm == nullptr ? "native" : algorithm->name.data();
+  last_[index].store(algorithm == nullptr ? "native" : algorithm->name.data(), std::memory_order_relaxed);
   assert(algorithms().size() < kMaxAlgorithms);
   const std::size_t which = algorithm == nullptr ? 0 : static_cast<std::size_t>(algorithm - algorithms().data()) + 1;
   counts_[index][which].fetch_add(1, std::memory_order_relaxed);

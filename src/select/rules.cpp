@@ -1,28 +1,63 @@
 #include "select/rules.hpp"
 
-#include "arrival/board.hpp"
-
 namespace stretto {
 namespace {
 
 constexpr std::size_t kKiB = 1024;
 
-// The default rule. Between nodes nothing of Stretto's is known to be better yet, so the MPI library's own runs.
-std::string_view rule(const CallFacts& facts) {
-  if (!facts.shared_memory) return "native";
+// The algorithms that the rule knows, looked up by name once.
+struct Known {
+  const Algorithm* slot_exchange = find_algorithm(Collective::allreduce, "slot_exchange");
+  const Algorithm* arrival_tree = find_algorithm(Collective::allreduce, "arrival_tree");
+  const Algorithm* allreduce_stripes = find_algorithm(Collective::allreduce, "arrival_stripes");
+  const Algorithm* recursive_doubling = find_algorithm(Collective::allreduce, "recursive_doubling");
+  const Algorithm* slot_gather = find_algorithm(Collective::reduce, "slot_gather");
+  const Algorithm* reduce_stripes = find_algorithm(Collective::reduce, "arrival_stripes");
+  const Algorithm* reduce_binomial = find_algorithm(Collective::reduce, "binomial");
+  const Algorithm* arrival_copy = find_algorithm(Collective::bcast, "arrival_copy");
+  const Algorithm* bcast_binomial = find_algorithm(Collective::bcast, "binomial");
+  const Algorithm* flags = find_algorithm(Collective::barrier, "slot_exchange");
+  const Algorithm* arrival_count = find_algorithm(Collective::barrier, "arrival_count");
+  const Algorithm* dissemination = find_algorithm(Collective::barrier, "dissemination");
+};
+const Known& known() {
+  static const Known algorithms;
+  return algorithms;
+}
+
+// The default rule; nullptr is the MPI library's own. Between nodes nothing of Stretto's is known to be better yet.
+const Algorithm* rule(const CallFacts& facts) {
+  if (!facts.shared_memory) return nullptr;
   switch (facts.collective) {
     case Collective::allreduce:
       // Slots cost P^2 n bytes of reading: for few bytes, and few ranks.
-      if (facts.bytes * static_cast<std::size_t>(facts.ranks) <= 8 * kKiB || !facts.commutative) return "slot_exchange";
-      return facts.bytes <= 16 * kKiB ? "arrival_tree" : "arrival_stripes";
+      if (facts.bytes * static_cast<std::size_t>(facts.ranks) <= 8 * kKiB || !facts.commutative) {
+        return known().slot_exchange;
+      }
+      return facts.bytes <= 16 * kKiB ? known().arrival_tree : known().allreduce_stripes;
     case Collective::reduce:
-      return facts.bytes >= 8 * kKiB ? "arrival_stripes" : "native";
+      return facts.bytes <= 2 * kKiB || !facts.commutative ? known().slot_gather : known().reduce_stripes;
     case Collective::bcast:
-      return "arrival_copy";
+      return known().arrival_copy;
     case Collective::barrier:
-      return "arrival_count";
+      return facts.ranks <= 16 ? known().flags : known().arrival_count;
   }
-  return "native";
+  return nullptr;
+}
+
+// Native algorithms may depend on timing; these do not.
+const Algorithm* steady(Collective collective) {
+  switch (collective) {
+    case Collective::allreduce:
+      return known().recursive_doubling;
+    case Collective::reduce:
+      return known().reduce_binomial;
+    case Collective::bcast:
+      return known().bcast_binomial;
+    case Collective::barrier:
+      return known().dissemination;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -43,12 +78,9 @@ const Algorithm* choose(const Configuration& configuration, const CallFacts& fac
   };
   if (choice.kind == Choice::Kind::native) return nullptr;
   if (choice.kind == Choice::Kind::forced && acceptable(choice.algorithm)) return choice.algorithm;
-  const Algorithm* by_rule = find_algorithm(facts.collective, rule(facts));
+  const Algorithm* by_rule = rule(facts);
   if (acceptable(by_rule)) return by_rule;
-  if (!configuration.deterministic) return nullptr;
-  // Native algorithms may depend on timing, so on request one of ours runs that does not.
-  const std::string_view steady = facts.collective == Collective::allreduce ? "recursive_doubling" : "binomial";
-  const Algorithm* fallback = find_algorithm(facts.collective, steady);
+  const Algorithm* fallback = configuration.deterministic ? steady(facts.collective) : nullptr;
   return acceptable(fallback) ? fallback : nullptr;
 }
 

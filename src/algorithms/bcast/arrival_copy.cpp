@@ -12,21 +12,9 @@
 namespace stretto::bcast {
 namespace {
 
-Task through_slot(Group& g, Call call) {
-  Board& board = g.board();
-  Generation& now = board.generation();
-  if (g.rank() == call.root) {
-    now.result_rank = static_cast<std::uint32_t>(g.rank());
-    g.copy(board.result_data(call.bytes()), call.output, call.bytes());
-    g.publish(now.done, board.call());
-  } else {
-    co_await g.reached(now.done, board.call());
-    g.copy(call.output, board.result_data(call.bytes()), call.bytes());
-  }
-}
-
 Task through_pool(Group& g, Call call) {
   Board& board = g.board();
+  // The size of chunks matters little: 16 KiB to 256 KiB were within noise for 2-8 ranks and 64 KiB - 8 MiB on 2 cores.
   const std::size_t even = (call.bytes() + Board::kMaxChunks - 1) / Board::kMaxChunks;
   const std::size_t chunk_bytes = std::max(even, Board::kMinChunkBytes);
   const std::size_t chunks = (call.bytes() + chunk_bytes - 1) / chunk_bytes;
@@ -47,10 +35,17 @@ Task through_pool(Group& g, Call call) {
 }  // namespace
 
 Task arrival_copy(Group& g, Call call) {
-  if (call.bytes() <= Board::kSlotBytes) {
-    co_await through_slot(g, call);
-  } else {
+  Board& board = g.board();
+  Generation& now = board.generation();
+  if (call.bytes() > Board::kSlotBytes) {
     co_await through_pool(g, call);
+  } else if (g.rank() == call.root) {
+    now.result_rank = static_cast<std::uint32_t>(g.rank());
+    g.copy(board.result_data(call.bytes()), call.output, call.bytes());
+    g.publish(now.done, board.call());
+  } else {
+    co_await g.reached(now.done, board.call());
+    g.copy(call.output, board.result_data(call.bytes()), call.bytes());
   }
 }
 

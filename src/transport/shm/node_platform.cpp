@@ -19,6 +19,7 @@ namespace {
 // when somebody does. A yield that takes long has run somebody else's computation.
 constexpr unsigned kSpinRounds = 200;
 constexpr unsigned kLooksPerRound = 50;
+constexpr unsigned kRoundsPerPoke = 8;
 constexpr std::int64_t kCrowdedYieldNs = 200'000;
 constexpr std::int64_t kYieldForNs = 200'000'000;
 constexpr std::int64_t kSleepNs = 1'000'000;  // then MPI's progress is driven once: a peer may wait for us in MPI
@@ -65,18 +66,21 @@ void NodePlatform::idle(Signal* sole, std::uint64_t target, unsigned idle_rounds
     }
     return;
   }
-  const std::int64_t before = now_ns();
-  if (idle_rounds == 0 || (!facts_.oversubscribed && idle_rounds == kSpinRounds)) {
-    idle_since_ns_ = before;
+  const unsigned first_yield = facts_.oversubscribed ? 0 : kSpinRounds;
+  if (idle_rounds == first_yield) {
+    idle_since_ns_ = latest_look_ns_ = now_ns();
     crowded_ = false;
   }
-  if (facts_.poke != nullptr) facts_.poke(facts_.poke_context);
-  if (sole != nullptr && (crowded_ || before - idle_since_ns_ > kYieldForNs)) {
+  if (idle_rounds % kRoundsPerPoke == kRoundsPerPoke - 1 && facts_.poke != nullptr) facts_.poke(facts_.poke_context);
+  if (sole != nullptr && (crowded_ || latest_look_ns_ - idle_since_ns_ > kYieldForNs)) {
+    if (facts_.poke != nullptr) facts_.poke(facts_.poke_context);
     sleep_on(*sole, target, kSleepNs);
     return;
   }
   sched_yield();
-  if (now_ns() - before > kCrowdedYieldNs) crowded_ = true;
+  const std::int64_t now = now_ns();
+  crowded_ = crowded_ || now - latest_look_ns_ > kCrowdedYieldNs;
+  latest_look_ns_ = now;
 }
 
 void NodePlatform::sleep_on(Signal& signal, std::uint64_t target, std::int64_t timeout_ns) {
