@@ -68,16 +68,22 @@ int Board::arrive(Group& g, const void* input) {
   const std::uint32_t before = arrivals_before_[parity()];
   const std::uint32_t place = now.arrivals.fetch_add(1, std::memory_order_acq_rel) - before;
   const bool last = place + 1 == ranks_;
-  if (place == 0) now.first_arrival_ns = g.endpoint().platform.now_ns();
+  const std::int64_t time_ns = place == 0 || last ? g.endpoint().platform.now_ns() : 0;
+  // Before the announcement, which the others may act upon.
+  if (place == 0) now.first_arrival_ns = time_ns;
+  if (last) now.last_arrival_ns = time_ns;
   Arrival& mine = arrival(static_cast<int>(place));
   mine.rank = static_cast<std::uint32_t>(rank_);
   mine.input_address = reinterpret_cast<std::uint64_t>(input);
   g.publish(mine.announced, call_);
-  if (last) {
-    now.last_arrival_ns = g.endpoint().platform.now_ns();
-    g.publish(now.everyone_arrived, call_);
-  }
+  if (last) g.publish(now.everyone_arrived, call_);
   return static_cast<int>(place);
+}
+
+void Board::synchronised_by_arrival() {
+  synchronised();
+  const std::int64_t skew_ns = generation().last_arrival_ns - generation().first_arrival_ns;
+  recent_skew_ns_ += (skew_ns - recent_skew_ns_) / 4;
 }
 
 std::byte* Board::slot_data(int rank, std::size_t bytes) {

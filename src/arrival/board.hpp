@@ -86,15 +86,17 @@ class Board {
   void leave(Group& g);
   /// The call that just ended cannot have ended before all ranks had entered it.
   void synchronised() { everyone_left_ = call_ - 1; }
+  /// The same, and each rank has contributed something after its arrive() that this rank has waited for: so all ranks
+  /// see the same times of arrival, and learn the same from them.
+  void synchronised_by_arrival();
 
   std::uint64_t call() const { return call_; }
 
   /// Takes the next place in the order of arrival and announces it. 0 is first.
   int arrive(Group& g, const void* input = nullptr);
   Arrival& arrival(int position) { return order_[parity() * ranks_ + static_cast<std::size_t>(position)]; }
-  /// First to last arrival of the present call, in ns, the same number on every rank. Valid before leave(), and only if
-  /// each rank has contributed something after its arrive() that this rank has waited for.
-  std::int64_t skew_ns() const { return generation().last_arrival_ns - generation().first_arrival_ns; }
+  /// How far apart ranks have arrived of late, first to last, in ns: a running mean, the same number on every rank.
+  std::int64_t recent_skew_ns() const { return recent_skew_ns_; }
 
   Generation& generation() { return generations_[parity()]; }
   const Generation& generation() const { return generations_[parity()]; }
@@ -123,6 +125,7 @@ class Board {
 
   std::uint64_t call_ = 1;  // the first call is number 2, so that "two calls before" is never negative
   std::uint64_t everyone_left_ = 0;
+  std::int64_t recent_skew_ns_ = 0;
   std::uint32_t arrivals_before_[2] = {0, 0};  // arrivals of earlier calls of each parity
   bool arrived_ = false;                       // in the present call; all ranks or none call arrive()
 };

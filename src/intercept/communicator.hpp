@@ -33,7 +33,7 @@ class Engine {
 
   bool has_board() const { return board_ != nullptr; }
   std::size_t max_pool_window() const { return pool_refused_ ? 0 : pool_limit_ / 2; }
-  bool oversubscribed() const { return platform_.oversubscribed(); }
+  std::int64_t recent_skew_ns() const { return board_ == nullptr ? 0 : board_->recent_skew_ns(); }
   /// After MPI_Finalize began, communicators are no longer ours to free.
   void abandon() { comm_ = MPI_COMM_NULL; }
 

@@ -49,7 +49,7 @@ class Interception {
     Engine& engine = runtime_.engine(*communicator_, comm_);
     const auto facts = [&] {
       return CallFacts{collective_,         call.bytes(),       call.element_bytes,       commutative,
-                       communicator_->size, engine.has_board(), engine.max_pool_window(), engine.oversubscribed()};
+                       communicator_->size, engine.has_board(), engine.max_pool_window(), engine.recent_skew_ns()};
     };
     const Algorithm* chosen = choose(runtime_.configuration(), facts());
     // A pool that cannot be had is known to be so from now on: choose again.

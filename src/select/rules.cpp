@@ -4,6 +4,7 @@ namespace stretto {
 namespace {
 
 constexpr std::size_t kKiB = 1024;
+constexpr std::int64_t kUnevenNs = 100'000;  // several times what such an allreduce takes on ranks that come at once
 
 // The algorithms that the rule knows, looked up by name once.
 struct Known {
@@ -31,10 +32,12 @@ const Algorithm* rule(const CallFacts& facts) {
   switch (facts.collective) {
     case Collective::allreduce:
       // Slots cost P^2 n bytes of reading: for few bytes, and few ranks.
-      if (facts.bytes * static_cast<std::size_t>(facts.ranks) <= 8 * kKiB || !facts.commutative) {
+      if (facts.bytes * static_cast<std::size_t>(facts.ranks) <= 16 * kKiB || !facts.commutative) {
         return known().slot_exchange;
       }
-      return facts.bytes <= 16 * kKiB ? known().arrival_tree : known().allreduce_stripes;
+      // Up to a slot's size, one step after the last arrival is quicker than sharing chunks, if there is a last.
+      if (facts.bytes <= 32 * kKiB && facts.skew_ns > kUnevenNs) return known().arrival_tree;
+      return known().allreduce_stripes;
     case Collective::reduce:
       return facts.bytes <= 2 * kKiB || !facts.commutative ? known().slot_gather : known().reduce_stripes;
     case Collective::bcast:

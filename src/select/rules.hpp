@@ -17,7 +17,7 @@ struct CallFacts {
   int ranks;
   bool shared_memory;       // all ranks on one node, and they have a board
   std::size_t pool_window;  // the longest message that the board's pool can be made to hold at once
-  bool oversubscribed;      // more ranks on the node than cores
+  std::int64_t skew_ns;     // how far apart the ranks have arrived of late (Board::recent_skew_ns)
 };
 
 /// Whether the algorithm can serve the call at all.

@@ -90,7 +90,7 @@ TEST(Rules, EveryChoiceCanServe) {
     for (std::size_t bytes : {std::size_t{1}, std::size_t{100}, std::size_t{40000}, std::size_t{1} << 30}) {
       for (bool commutative : {false, true}) {
         for (bool shared_memory : {false, true}) {
-          const CallFacts facts{collective, bytes, 1, commutative, 8, shared_memory, std::size_t{1} << 20, false};
+          const CallFacts facts{collective, bytes, 1, commutative, 8, shared_memory, std::size_t{1} << 20, 0};
           const Algorithm* chosen = choose(configuration, facts);
           EXPECT_TRUE(chosen == nullptr || can_serve(*chosen, facts));
           EXPECT_TRUE(chosen == nullptr || shared_memory);
@@ -100,10 +100,50 @@ TEST(Rules, EveryChoiceCanServe) {
   }
 }
 
+TEST(Rules, UnevenRanksCombineInATree) {
+  const Configuration configuration;
+  CallFacts facts{Collective::allreduce, 16 << 10, 8, true, 8, true, std::size_t{1} << 22, 0};
+  EXPECT_EQ(choose(configuration, facts)->name, "arrival_stripes");
+  facts.skew_ns = 5'000'000;
+  EXPECT_EQ(choose(configuration, facts)->name, "arrival_tree");
+  facts.bytes = 1 << 20;
+  EXPECT_EQ(choose(configuration, facts)->name, "arrival_stripes");
+}
+
+// Every rank learns the same number, which goes to the true distance between the first and the last arrival.
+TEST(Board, RanksAgreeOnTheSkew) {
+  sim::Options options;
+  options.ranks = 5;
+  options.jitter_ns = 2000;
+  sim::World world(options);
+  std::vector<std::vector<std::int64_t>> learnt(5);
+  const Reduction sum = predefined_reduction(Operation::sum, Element::uint64);
+  world.run([&](Group& g) -> Task {
+    std::vector<std::uint64_t> data(3000, 1);
+    std::vector<std::uint64_t> result(3000);
+    for (const char* name : {"arrival_stripes", "arrival_tree", "arrival_leader", "arrival_stripes"}) {
+      Call call;
+      call.input = reinterpret_cast<const std::byte*>(data.data());
+      call.output = reinterpret_cast<std::byte*>(result.data());
+      call.count = data.size();
+      call.element_bytes = 8;
+      call.reduction = &sum;
+      if (g.rank() == 3) g.endpoint().platform.charge(Work::reduce, 40'000'000);  // 4 ms late
+      co_await g.pause();  // takes part again when its clock says so
+      Task collective = run_algorithm(g, *find_algorithm(Collective::allreduce, name), call);
+      co_await collective;
+      learnt[static_cast<std::size_t>(g.rank())].push_back(g.board().recent_skew_ns());
+    }
+  });
+  for (const auto& mine : learnt) EXPECT_EQ(mine, learnt[0]);
+  EXPECT_NEAR(static_cast<double>(learnt[0].front()), 1e6, 2e5);  // a quarter of 4 ms after one call
+  EXPECT_NEAR(static_cast<double>(learnt[0].back()), 2.73e6, 4e5);
+}
+
 TEST(Rules, AForcedAlgorithmGivesWayWhenItCannotServe) {
   Configuration configuration;
   configuration.choice(Collective::allreduce) = *parse_choice(Collective::allreduce, "ring");
-  CallFacts facts{Collective::allreduce, 1 << 20, 8, true, 4, true, std::size_t{1} << 22, false};
+  CallFacts facts{Collective::allreduce, 1 << 20, 8, true, 4, true, std::size_t{1} << 22, 0};
   EXPECT_EQ(choose(configuration, facts)->name, "ring");
   facts.commutative = false;
   EXPECT_NE(choose(configuration, facts)->name, "ring");
@@ -114,7 +154,7 @@ TEST(Rules, DeterministicOnRequest) {
   configuration.deterministic = true;
   for (Collective collective : kCollectives) {
     for (std::size_t bytes : {std::size_t{8}, std::size_t{1} << 20}) {
-      const CallFacts facts{collective, bytes, 8, true, 8, true, std::size_t{1} << 22, false};
+      const CallFacts facts{collective, bytes, 8, true, 8, true, std::size_t{1} << 22, 0};
       const Algorithm* chosen = choose(configuration, facts);
       ASSERT_NE(chosen, nullptr);
       EXPECT_TRUE(chosen->deterministic) << chosen->name;

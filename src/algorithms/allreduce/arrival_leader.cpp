@@ -51,7 +51,7 @@ Task arrival_leader(Group& g, Call call) {
     co_await g.reached(now.done, board.call());
   }
   g.copy(call.output, board.result_data(n), n);
-  board.synchronised();
+  board.synchronised_by_arrival();
 }
 
 }  // namespace stretto::allreduce

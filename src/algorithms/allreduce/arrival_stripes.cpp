@@ -14,7 +14,7 @@ Task arrival_stripes(Group& g, Call call) {
   Stripes stripes(g, call);
   co_await stripes.contribute(/*copy_finished=*/true);
   co_await stripes.collect();
-  g.board().synchronised();
+  g.board().synchronised_by_arrival();
 }
 
 }  // namespace stretto::allreduce

@@ -69,7 +69,7 @@ Task arrival_tree(Group& g, Call call) {
     g.publish(now.done, board.call());
   }
   g.copy(call.output, board.result_data(n), n);
-  board.synchronised();
+  board.synchronised_by_arrival();
 }
 
 }  // namespace stretto::allreduce

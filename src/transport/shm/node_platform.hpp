@@ -21,7 +21,6 @@ class NodePlatform : public Platform {
  public:
   explicit NodePlatform(NodeFacts facts) : facts_(std::move(facts)) {}
   NodeFacts& facts() { return facts_; }
-  bool oversubscribed() const { return facts_.oversubscribed; }
 
   std::int64_t now_ns() override;
   void publish(Signal& signal, std::uint64_t value) override;
