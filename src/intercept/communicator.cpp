@@ -53,21 +53,32 @@ Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubsc
   PMPI_Group_free(&group);
   PMPI_Comm_rank(comm_, &rank_);
   PMPI_Comm_size(comm_, &size_);
-  transport_ = std::make_unique<mpi::MpiTransport>(comm_);
-  endpoint_ = std::make_unique<Endpoint>(rank_, size_, platform_, *transport_);
   platform_.facts().poke = &poke_mpi;
   platform_.facts().poke_context = &comm_;
 
-  if (!on_one_node(comm_, rank_, size_) || !share_board()) return;
-  if (configuration.single_copy) share_processes();
+  const bool shared = on_one_node(comm_, rank_, size_) && share_board();
+  if (shared && configuration.single_copy) share_processes();
+  choose_transport();
+  endpoint_ = std::make_unique<Endpoint>(rank_, size_, platform_, *transport_);
+  endpoint_->board = board_.get();
 }
 
 Engine::~Engine() {
   if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
 }
 
+void Engine::choose_transport() {
+  if (board_ != nullptr && platform_.can_read_peers() && size_ <= shm::MailboxTransport::kMostRanks) {
+    std::byte* memory = board_segment_.memory() + Board::memory_bytes(size_);
+    transport_ = std::make_unique<shm::MailboxTransport>(memory, size_, rank_, platform_);
+  } else {
+    transport_ = std::make_unique<mpi::MpiTransport>(comm_);
+  }
+}
+
 bool Engine::share_board() {
-  const std::size_t bytes = Board::memory_bytes(size_);
+  const bool mailboxes = size_ <= shm::MailboxTransport::kMostRanks;
+  const std::size_t bytes = Board::memory_bytes(size_) + (mailboxes ? shm::MailboxTransport::memory_bytes(size_) : 0);
   if (bytes > pool_limit_) {
     complain_once(rank_ == 0, "STRETTO_SHM_MAX_MIB=" + std::to_string(pool_limit_ >> 20) +
                                   " leaves no shared memory for " + std::to_string(size_) + " ranks, which takes " +
@@ -79,7 +90,6 @@ bool Engine::share_board() {
   pool_limit_ -= bytes;
   board_segment_ = std::move(*segment);
   board_ = std::make_unique<Board>(board_segment_.memory(), size_, rank_);
-  endpoint_->board = board_.get();
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include "arrival/board.hpp"
 #include "select/rules.hpp"
 #include "transport/mpi/mpi_transport.hpp"
+#include "transport/shm/mailboxes.hpp"
 #include "transport/shm/node_platform.hpp"
 #include "transport/shm/segment.hpp"
 
@@ -39,6 +40,7 @@ class Engine {
 
  private:
   bool share_board();
+  void choose_transport();
   void share_processes();
   std::optional<shm::Segment> share_segment(std::size_t bytes, const char* purpose);
 
@@ -48,9 +50,9 @@ class Engine {
   std::size_t pool_limit_ = 0;
   bool pool_refused_ = false;
   shm::NodePlatform platform_;
-  std::unique_ptr<mpi::MpiTransport> transport_;
+  std::unique_ptr<Transport> transport_;  // mailboxes where the ranks can read each other's memory, else MPI messages
   std::unique_ptr<Endpoint> endpoint_;
-  shm::Segment board_segment_;
+  shm::Segment board_segment_;  // the board, then the mailboxes
   shm::Segment pool_segment_;
   std::unique_ptr<Board> board_;
 };

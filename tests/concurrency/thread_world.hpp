@@ -1,80 +1,27 @@
-// Ranks as threads of one process, on the real arrival board and the real waiting code: what the thread sanitizer and
+// Ranks as threads of one process, on the real arrival board, mailboxes and waiting code: what the thread sanitizer and
 // the deterministic scheduler look at.
 #pragma once
 
 #include <cstring>
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "arrival/board.hpp"
+#include "transport/shm/mailboxes.hpp"
 #include "transport/shm/node_platform.hpp"
 
 namespace stretto::concurrency {
-
-/// Messages between threads: copied at sending, matched by source and stream.
-class Mailboxes {
- public:
-  using Key = std::pair<int, std::uint32_t>;  // source, stream
-  explicit Mailboxes(int ranks) : boxes_(static_cast<std::size_t>(ranks)) {}
-
-  void put(int to, Key key, std::vector<std::byte> message) {
-    const std::scoped_lock lock(mutex_);
-    boxes_[static_cast<std::size_t>(to)][key].push_back(std::move(message));
-  }
-  bool take(int rank, Key key, std::byte* to) {
-    const std::scoped_lock lock(mutex_);
-    auto& queue = boxes_[static_cast<std::size_t>(rank)][key];
-    if (queue.empty()) return false;
-    if (!queue.front().empty()) std::memcpy(to, queue.front().data(), queue.front().size());
-    queue.pop_front();
-    return true;
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::map<Key, std::deque<std::vector<std::byte>>>> boxes_;
-};
-
-class ThreadTransport final : public Transport {
- public:
-  ThreadTransport(Mailboxes& mailboxes, int rank) : mailboxes_(mailboxes), rank_(rank) {}
-
-  void start(Transfer& transfer) override {
-    if (transfer.kind == Transfer::Kind::send) {
-      mailboxes_.put(transfer.peer, {rank_, transfer.stream}, {transfer.data, transfer.data + transfer.bytes});
-      transfer.complete = true;
-    } else {
-      posted_.push_back(&transfer);
-    }
-  }
-  bool progress(Executor& executor) override {
-    const auto arrived = [&](Transfer* transfer) {
-      if (!mailboxes_.take(rank_, {transfer->peer, transfer->stream}, transfer->data)) return false;
-      transfer->complete = true;
-      if (transfer->waiter) executor.post(transfer->waiter);
-      return true;
-    };
-    return std::erase_if(posted_, arrived) > 0;
-  }
-  bool busy() const override { return !posted_.empty(); }
-
- private:
-  Mailboxes& mailboxes_;
-  const int rank_;
-  std::vector<Transfer*> posted_;
-};
 
 /// Runs `body` on `ranks` threads. `Base` is the platform to wait with.
 template <class Base>
 class ThreadWorld {
  public:
   explicit ThreadWorld(int ranks, std::size_t pool_bytes = 256 * 1024)
-      : mailboxes_(ranks), board_memory_(Board::memory_bytes(ranks) + kLine), pool_(pool_bytes + kLine) {
+      : board_memory_(Board::memory_bytes(ranks) + kLine),
+        mailbox_memory_(shm::MailboxTransport::memory_bytes(ranks) + kLine),
+        pool_(pool_bytes + kLine) {
     for (int rank = 0; rank < ranks; ++rank) {
       ranks_.push_back(std::make_unique<Rank>(*this, rank, ranks, pool_bytes));
     }
@@ -101,7 +48,7 @@ class ThreadWorld {
     Rank(ThreadWorld& world, int rank, int ranks, std::size_t pool_bytes)
         : number(rank),
           platform(shm::NodeFacts{{}, true, nullptr, nullptr}),
-          transport(world.mailboxes_, rank),
+          transport(aligned(world.mailbox_memory_), ranks, rank, platform),
           endpoint(rank, ranks, platform, transport),
           board(aligned(world.board_memory_), ranks, rank) {
       board.attach_pool(aligned(world.pool_), pool_bytes);
@@ -123,13 +70,13 @@ class ThreadWorld {
 
     const int number;
     ThreadPlatform platform;
-    ThreadTransport transport;
+    shm::MailboxTransport transport;
     Endpoint endpoint;
     Board board;
   };
 
-  Mailboxes mailboxes_;
   std::vector<std::byte> board_memory_;
+  std::vector<std::byte> mailbox_memory_;
   std::vector<std::byte> pool_;
   std::vector<std::unique_ptr<Rank>> ranks_;
 };
