@@ -20,7 +20,7 @@ can_apt() {
 }
 
 install_with_apt() {
-  local wanted=(g++ cmake ninja-build python3 python3-venv python3-dev libgtest-dev libhwloc-dev gfortran) missing=()
+  local wanted=(g++ cmake ninja-build python3 python3-venv python3-dev libgtest-dev gfortran) missing=()
   have mpicc || wanted+=(libopenmpi-dev openmpi-bin)
   [ "$purpose" = test ] && wanted+=(clang-format clang-tidy)
   local package
