@@ -1,5 +1,5 @@
 # Everything goes through scripts/, which install what is missing and ask nothing.
-.PHONY: demo test build lint format setup clean
+.PHONY: demo test test-all-mpis build lint format setup clean
 
 demo:
 	@scripts/setup.sh demo
@@ -12,6 +12,10 @@ test:
 	@scripts/test.sh
 	@scripts/sanitizers.sh
 	@scripts/lint.sh
+
+test-all-mpis:
+	@scripts/setup.sh test
+	@scripts/test_all_mpis.sh
 
 build:
 	@scripts/setup.sh build

@@ -208,20 +208,38 @@ PackedBuffer::PackedBuffer(void* buffer, MPI_Count count, MPI_Datatype datatype,
   if (!layout_.ordered) copy_.resize(static_cast<std::size_t>(count) * layout_.bytes);
 }
 
+// MPICH's MPI_Pack refuses MPI_BOTTOM, a null pointer; so absolute addresses become relative to one that is not null.
+template <class Function>
+void PackedBuffer::on_elements(const Function& function) {
+  const int count = static_cast<int>(count_);
+  if (buffer_ != MPI_BOTTOM) return function(buffer_, count, datatype_);
+  static char anchor;
+  MPI_Aint address = 0;
+  PMPI_Get_address(&anchor, &address);
+  const MPI_Aint back = -address;
+  MPI_Datatype relative = MPI_DATATYPE_NULL;
+  PMPI_Type_create_hindexed_block(1, count, &back, datatype_, &relative);
+  PMPI_Type_commit(&relative);
+  function(&anchor, 1, relative);
+  PMPI_Type_free(&relative);
+}
+
 std::byte* PackedBuffer::data() { return layout_.ordered ? static_cast<std::byte*>(buffer_) : copy_.data(); }
 
 void PackedBuffer::pack() {
   if (layout_.ordered) return;
-  int position = 0;
-  PMPI_Pack(buffer_, static_cast<int>(count_), datatype_, copy_.data(), static_cast<int>(copy_.size()), &position,
-            comm_);
+  on_elements([this](void* buffer, int count, MPI_Datatype datatype) {
+    int position = 0;
+    PMPI_Pack(buffer, count, datatype, copy_.data(), static_cast<int>(copy_.size()), &position, comm_);
+  });
 }
 
 void PackedBuffer::unpack() {
   if (layout_.ordered) return;
-  int position = 0;
-  PMPI_Unpack(copy_.data(), static_cast<int>(copy_.size()), &position, buffer_, static_cast<int>(count_), datatype_,
-              comm_);
+  on_elements([this](void* buffer, int count, MPI_Datatype datatype) {
+    int position = 0;
+    PMPI_Unpack(copy_.data(), static_cast<int>(copy_.size()), &position, buffer, count, datatype, comm_);
+  });
 }
 
 }  // namespace stretto::intercept

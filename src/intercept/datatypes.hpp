@@ -45,6 +45,9 @@ class PackedBuffer {
   void unpack();  // to it
 
  private:
+  template <class Function>
+  void on_elements(const Function& function);
+
   void* buffer_;
   MPI_Count count_;
   MPI_Datatype datatype_;

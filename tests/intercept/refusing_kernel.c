@@ -17,6 +17,7 @@ static int refuses(const char* what) {
   const char* refused = getenv("REFUSE");
   const char* where = getenv("REFUSE_RANK");
   const char* rank = getenv("OMPI_COMM_WORLD_RANK");
+  if (!rank) rank = getenv("PMI_RANK");
   return refused && rank && strcmp(refused, what) == 0 && strcmp(rank, where ? where : "0") == 0;
 }
 

@@ -6,7 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import LIBRARY, Outcome, Part, algorithms, mpirun_command, registry, run_job, run_mpi, stretto_env
+from mpi_jobs import (
+    FAMILY,
+    LIBRARY,
+    Outcome,
+    Part,
+    algorithms,
+    mpirun_command,
+    open_mpi_only,
+    registry,
+    run_job,
+    run_mpi,
+    stretto_env,
+)
 
 Compiled = Callable[..., Path]
 PROMISED = {
@@ -66,7 +78,8 @@ def test_different_settings_on_different_ranks_are_refused(compiled: Compiled) -
     program = [compiled("intercept/hundred_calls.c")]
     parts = [Part(program, 1, stretto_env(allreduce="ring")), Part(program, 1, stretto_env(allreduce="native"))]
     outcome = run_job(mpirun_command(parts), {})
-    assert outcome.code == 2, outcome.output
+    # Hydra ends the other ranks at once, and may give their signal instead.
+    assert outcome.code == 2 or (FAMILY == "mpich" and outcome.code != 0), outcome.output
     assert "STRETTO_" in one_message(outcome)
 
 
@@ -108,6 +121,7 @@ def test_one_rank_is_refused(compiled: Compiled, collective: str, refused: str, 
         assert outcome.lines("stretto: "), "no message about the shared memory that could not be had"
 
 
+@open_mpi_only("only Open MPI can be told to keep out of /dev/shm itself")
 @pytest.mark.parametrize("setting", ("unloaded", "default", "arrival_stripes"))
 def test_a_full_dev_shm(compiled: Compiled, private_dev_shm: Callable[[str], list[str]], setting: str) -> None:
     env = {} if setting == "unloaded" else stretto_env(allreduce=setting) | {"CHECK_ANY": "1"}

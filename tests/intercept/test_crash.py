@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from mpi_jobs import Part, algorithms, env_for, mpirun_command, run_job
+from mpi_jobs import FAMILY, Part, algorithms, at_most, env_for, mpirun_command, run_job
 
 Compiled = Callable[..., Path]
 LIMIT_S = 30.0
@@ -17,7 +17,7 @@ def run_isolated(
     words: list[str], program: Sequence[str | Path], env: dict[str, str], ranks: int
 ) -> tuple[int, list[str]]:
     """Exit code, and Stretto's own leftovers in the /dev/shm that only this job sees."""
-    outcome = run_job([*words, *mpirun_command([Part(program, ranks, env)])], {}, LIMIT_S)
+    outcome = run_job([*words, *mpirun_command([Part(program, at_most(ranks), env)])], {}, LIMIT_S)
     assert not outcome.leftovers, outcome.output
     if len(program) > 1:
         assert "about to lose rank 1" in outcome.output
@@ -28,6 +28,8 @@ def run_isolated(
 @pytest.mark.parametrize("setting", ["unloaded", *SHARED])
 @pytest.mark.parametrize("how", ("absent", "inside", "message"))
 def test_a_killed_rank(compiled: Compiled, private_dev_shm: Callable[[str], list[str]], how: str, setting: str) -> None:
+    if (FAMILY, how, setting) == ("mpich", "inside", "unloaded"):
+        pytest.skip("MPICH alone may reduce on rank 0 only, and rank 1 is to die in a user operation")
     program: list[str | Path] = [compiled("intercept/killed_rank.c"), how]
     code, left = run_isolated(private_dev_shm("1g"), program, env_for("allreduce", setting), 4)
     assert code != 0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import LIBRARY, Part, mpirun_command, run_job, run_mpi, stretto_env
+from mpi_jobs import LIBRARY, Part, check_unless_native_fails, mpirun_command, run_job, run_mpi, stretto_env
 
 Compiled = Callable[..., Path]
 
@@ -37,7 +37,8 @@ def test_a_program_without_mpi() -> None:
 @pytest.mark.parametrize("loaded", (False, True))
 def test_spawned_processes(compiled: Compiled, loaded: bool, children: str) -> None:
     """Communicators that reach beyond MPI_COMM_WORLD may hold ranks without Stretto (`bare`)."""
-    run_mpi([compiled("intercept/spawned.c"), children], 2, stretto_env() if loaded else {}, limit_s=40).check()
+    program: list[str | Path] = [compiled("intercept/spawned.c"), children]
+    check_unless_native_fails(program, 2, stretto_env() if loaded else {}, limit_s=40)
 
 
 @pytest.mark.parametrize("cause", ("refused", "forbidden"))

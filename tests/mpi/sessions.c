@@ -1,4 +1,5 @@
-/* MPI sessions: collectives on a communicator that has no MPI_COMM_WORLD behind it, twice in one process. */
+/* MPI sessions: collectives on a communicator that has no MPI_COMM_WORLD behind it, twice in one process, or as
+ * often as the argument says. */
 #include "collectives.h"
 
 #if MPI_VERSION >= 4
@@ -18,9 +19,9 @@ static void run_session(int number) {
   MPI_Session_finalize(&session);
 }
 
-int main(void) {
-  run_session(0);
-  run_session(1);
+int main(int argc, char** argv) {
+  const int sessions = argc > 1 ? atoi(argv[1]) : 2;
+  for (int number = 0; number < sessions; number++) run_session(number);
   if (world_rank == 0 && check_failures == 0) printf("ok on %d ranks\n", world_size);
   return check_failures == 0 ? 0 : 1;
 }

@@ -1,8 +1,7 @@
 """Programs that others wrote, with and without Stretto: pytest -m external.
 
 Fetched at run time: mpi4py's source distribution (from PyPI, kept in build/external). Taken from the system where it is
-there: `lmp` (Debian's package lammps). Intel MPI's benchmarks (IMB-MPI1, IMB-NBC, in the wheel impi-devel) run on
-Intel MPI only, and so are no test of this, the Open MPI, library.
+there: `lmp` (Debian's package lammps). Intel MPI's benchmarks are in test_imb.py.
 """
 
 from __future__ import annotations

@@ -6,7 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import algorithms, env_for, run_mpi, settings, stretto_env
+from mpi_jobs import (
+    NATIVE_ENV,
+    TOLERANT,
+    algorithms,
+    check_unless_native_fails,
+    env_for,
+    run_mpi,
+    settings,
+    stretto_env,
+)
 
 Compiled = Callable[..., Path]
 LOADING = ("unloaded", "native", "default")
@@ -18,8 +27,9 @@ REDUCTIONS = ("allreduce", "reduce")
 def loading_env(loading: str) -> dict[str, str]:
     """All four collectives alike: not preloaded, passed through, or Stretto's choice."""
     if loading == "unloaded":
-        return {}
-    return stretto_env(allreduce=loading, reduce=loading, bcast=loading, barrier=loading)
+        return dict(NATIVE_ENV)
+    env = stretto_env(allreduce=loading, reduce=loading, bcast=loading, barrier=loading)
+    return env | (NATIVE_ENV if loading == "native" else {})
 
 
 def forced() -> list[tuple[str, str]]:
@@ -30,7 +40,10 @@ def forced() -> list[tuple[str, str]]:
 @pytest.mark.parametrize("loading", LOADING)
 @pytest.mark.parametrize("program", ("ops_types", "user_operations", *EVERY_COLLECTIVE))
 def test_by_default(compiled: Compiled, program: str, loading: str, ranks: int) -> None:
-    run_mpi(compiled(f"mpi/{program}.c"), ranks, loading_env(loading)).check()
+    if loading in ("unloaded", "native"):
+        check_unless_native_fails(compiled(f"mpi/{program}.c"), ranks, loading_env(loading))
+    else:
+        run_mpi(compiled(f"mpi/{program}.c"), ranks, loading_env(loading)).check()
 
 
 @pytest.mark.parametrize("program", ("ops_types", "user_operations"))
@@ -62,7 +75,10 @@ def test_freed_communicators_leave_nothing(compiled: Compiled, loading: str, ran
 @pytest.mark.parametrize("ranks", (1, 3))
 def test_same_errors_as_native(compiled: Compiled, loading: str, ranks: int) -> None:
     program = compiled("mpi/errors.c")
-    expected = run_mpi(program, ranks).check().lines("result: ")
+    alone = run_mpi(program, ranks, NATIVE_ENV)
+    if TOLERANT and alone.code != 0:
+        pytest.skip(f"the MPI library alone does not survive these errors: exit code {alone.code}")
+    expected = alone.check().lines("result: ")
     assert len(expected) == 89
     assert run_mpi(program, ranks, loading_env(loading)).check().lines("result: ") == expected
 
@@ -97,7 +113,10 @@ def test_begin_and_end(compiled: Compiled, loading: str, arguments: list[str], r
 
 @pytest.mark.parametrize("loading", LOADING)
 def test_sessions(compiled: Compiled, loading: str) -> None:
-    run_mpi(compiled("mpi/sessions.c"), 3, loading_env(loading)).check()
+    program = compiled("mpi/sessions.c")
+    # Intel MPI alone cannot begin again when its last session has ended.
+    once_only = TOLERANT and run_mpi(program, 3, NATIVE_ENV).code != 0
+    run_mpi([program, "1" if once_only else "2"], 3, loading_env(loading)).check()
 
 
 @pytest.mark.large

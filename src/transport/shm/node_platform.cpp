@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <climits>
 
@@ -22,7 +23,10 @@ constexpr unsigned kLooksPerRound = 50;
 constexpr unsigned kRoundsPerPoke = 8;
 constexpr std::int64_t kCrowdedYieldNs = 200'000;
 constexpr std::int64_t kYieldForNs = 200'000'000;
-constexpr std::int64_t kSleepNs = 1'000'000;  // then MPI's progress is driven once: a peer may wait for us in MPI
+// After each sleep MPI's progress is driven once, as a peer may wait for us in MPI. Seven ranks that woke every
+// millisecond took 2 % of two cores from the one that computed.
+constexpr std::int64_t kFirstSleepNs = 1'000'000;
+constexpr std::int64_t kLongestSleepNs = 4'000'000;
 
 void pause_instruction() {
 #if defined(__x86_64__)
@@ -70,11 +74,13 @@ void NodePlatform::idle(Signal* sole, std::uint64_t target, unsigned idle_rounds
   if (idle_rounds == first_yield) {
     idle_since_ns_ = latest_look_ns_ = now_ns();
     crowded_ = false;
+    sleep_ns_ = kFirstSleepNs;
   }
   if (idle_rounds % kRoundsPerPoke == kRoundsPerPoke - 1 && facts_.poke != nullptr) facts_.poke(facts_.poke_context);
   if (sole != nullptr && (crowded_ || latest_look_ns_ - idle_since_ns_ > kYieldForNs)) {
     if (facts_.poke != nullptr) facts_.poke(facts_.poke_context);
-    sleep_on(*sole, target, kSleepNs);
+    sleep_on(*sole, target, sleep_ns_);
+    sleep_ns_ = std::min(2 * sleep_ns_, kLongestSleepNs);
     return;
   }
   sched_yield();

@@ -36,6 +36,7 @@ class NodePlatform : public Platform {
   NodeFacts facts_;
   std::int64_t idle_since_ns_ = 0;
   std::int64_t latest_look_ns_ = 0;
+  std::int64_t sleep_ns_ = 0;
   bool crowded_ = false;  // while waiting: somebody else has work for this core
 };
 

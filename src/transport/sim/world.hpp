@@ -4,8 +4,8 @@
 // message a time in each direction. Reductions and copies cost γ and δ per byte. Events at equal times, and with
 // `jitter` events near each other, are ordered by the seed; messages between the same two ranks never overtake each
 // other.
-// Between two suspensions a rank's clock runs ahead with its work; what it does to shared memory then counts as done at the
-// event that resumed it.
+// Between two suspensions a rank's clock runs ahead with its work; what it does to shared memory then counts as done at
+// the event that resumed it.
 #pragma once
 
 #include <cstdint>

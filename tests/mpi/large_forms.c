@@ -1,0 +1,47 @@
+/* The forms with counts of type MPI_Count, MPI_X_c: they come through Stretto like the others. */
+#include "check.h"
+
+#if MPI_VERSION >= 4
+static void run(MPI_Count count, int root) {
+  const size_t bytes = (size_t)count * 8;
+  int64_t* data = guarded_new(bytes);
+  int64_t* result = guarded_new(bytes);
+  for (MPI_Count i = 0; i < count; i++) data[i] = value_at(world_rank, i);
+  MPI_Allreduce_c(data, result, count, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+  if (count > 0) check_forced("allreduce", bytes);
+  int wrong = 0;
+  for (MPI_Count i = 0; i < count; i++) wrong += result[i] != sum_at(world_size, i);
+  CHECK(wrong == 0, "allreduce of %lld: %d wrong", (long long)count, wrong);
+
+  memset(result, 0, bytes);
+  MPI_Reduce_c(data, result, count, MPI_INT64_T, MPI_SUM, root, MPI_COMM_WORLD);
+  if (count > 0) check_forced("reduce", bytes);
+  wrong = 0;
+  for (MPI_Count i = 0; i < count; i++) wrong += result[i] != (world_rank == root ? sum_at(world_size, i) : 0);
+  CHECK(wrong == 0, "reduce of %lld to %d: %d wrong", (long long)count, root, wrong);
+
+  MPI_Bcast_c(data, count, MPI_INT64_T, root, MPI_COMM_WORLD);
+  if (count > 0) check_forced("bcast", bytes);
+  wrong = 0;
+  for (MPI_Count i = 0; i < count; i++) wrong += data[i] != value_at(root, i);
+  CHECK(wrong == 0, "broadcast of %lld from %d: %d wrong", (long long)count, root, wrong);
+  CHECK(guarded_intact(data, bytes) && guarded_intact(result, bytes), "wrote beyond");
+  guarded_free(data);
+  guarded_free(result);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  int counts[12];
+  const int n = test_counts(world_size, counts);
+  for (int c = 0; c < n; c++)
+    for (int root = 0; root < world_size; root++) run(counts[c], root);
+  return finish();
+}
+#else
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  if (world_rank == 0) printf("skip: large counts need MPI 4, this is MPI %d.%d\n", MPI_VERSION, MPI_SUBVERSION);
+  return finish();
+}
+#endif
