@@ -2,6 +2,7 @@
 
 #include <climits>
 
+#include "core/clock.hpp"
 #include "intercept/datatypes.hpp"
 #include "intercept/runtime.hpp"
 #include "stretto/stretto.h"
@@ -18,13 +19,13 @@ class Interception {
     communicator_ = runtime_.communicator(comm);
     if (communicator_ == nullptr) return;
     ++communicator_->sequence;
-    if (runtime_.recording()) arrival_ns_ = runtime_.now_ns();
+    if (runtime_.recording()) arrival_ns_ = monotonic_ns();
   }
   ~Interception() {
     runtime_.count(collective_, algorithm_);
     if (communicator_ == nullptr || !runtime_.recording()) return;
     runtime_.recorder().add({arrival_ns_,
-                             runtime_.now_ns(),
+                             monotonic_ns(),
                              bytes_,
                              communicator_->sequence,
                              communicator_->id,

@@ -1,7 +1,6 @@
 #include "intercept/runtime.hpp"
 
 #include <sched.h>
-#include <time.h>
 
 #include <cassert>
 #include <cstdio>
@@ -113,12 +112,6 @@ void Runtime::finish() {
   for (Communicator* communicator : communicators_) {
     if (communicator->engine) communicator->engine->abandon();
   }
-}
-
-std::int64_t Runtime::now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
 Communicator* Runtime::communicator(MPI_Comm comm) {

@@ -33,7 +33,6 @@ class Runtime {
   bool recording() const { return recorder_.active(); }
   Configuration& configuration() { return configuration_; }
   Recorder& recorder() { return recorder_; }
-  std::int64_t now_ns();
 
   /// The state of `comm`, made at its first call; nullptr for those that Stretto leaves alone.
   Communicator* communicator(MPI_Comm comm);

@@ -32,7 +32,7 @@ Task Stripes::contribute(bool copy_finished) {
     const std::size_t before = left;
     for (std::size_t i = 0; i < chunks_; ++i) {
       const std::size_t chunk = (start + i) % chunks_;
-      if (applied[chunk] || apply_mine(chunk) == Applied::busy) continue;
+      if (applied[chunk] || !apply_mine(chunk)) continue;
       applied.set(chunk);
       --left;
       if (copy_finished && finished(chunk)) copy_out(chunk);
@@ -63,25 +63,25 @@ Task Stripes::collect() {
   }
 }
 
-Stripes::Applied Stripes::apply_mine(std::size_t chunk) {
+bool Stripes::apply_mine(std::size_t chunk) {
   Chunk& control = board_.chunk(chunk);
-  if (control.held.exchange(1, std::memory_order_acquire) != 0) return Applied::busy;
+  if (control.held.exchange(1, std::memory_order_acquire) != 0) return false;
   if (last() && control.last_applied_call == board_.call()) {  // somebody has helped me
     control.held.store(0, std::memory_order_release);
-    return Applied::yes;
+    return true;
   }
   add(control, chunk, call_.input + first_of(chunk) * call_.element_bytes, last());
-  return Applied::yes;
+  return true;
 }
 
-Stripes::Applied Stripes::apply_last(std::size_t chunk) {
-  if (last() || !g_.endpoint().platform.can_read_peers()) return Applied::no;
+void Stripes::apply_last(std::size_t chunk) {
+  if (last() || !g_.endpoint().platform.can_read_peers()) return;
   Chunk& control = board_.chunk(chunk);
-  if (control.held.load(std::memory_order_relaxed) != 0) return Applied::busy;
-  if (control.held.exchange(1, std::memory_order_acquire) != 0) return Applied::busy;
+  if (control.held.load(std::memory_order_relaxed) != 0) return;
+  if (control.held.exchange(1, std::memory_order_acquire) != 0) return;
   if (control.last_applied_call == board_.call()) {
     control.held.store(0, std::memory_order_release);
-    return Applied::no;
+    return;
   }
   const Arrival& late = board_.arrival(g_.size() - 1);
   const std::size_t bytes = count_of(chunk) * call_.element_bytes;
@@ -89,10 +89,9 @@ Stripes::Applied Stripes::apply_last(std::size_t chunk) {
   if (!g_.endpoint().platform.read_peer(static_cast<int>(late.rank), bounce.data(),
                                         late.input_address + first_of(chunk) * call_.element_bytes, bytes)) {
     control.held.store(0, std::memory_order_release);
-    return Applied::no;
+    return;
   }
   add(control, chunk, bounce.data(), true);
-  return Applied::yes;
 }
 
 void Stripes::add(Chunk& control, std::size_t chunk, const std::byte* data, bool from_last) {

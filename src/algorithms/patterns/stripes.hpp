@@ -26,15 +26,13 @@ class Stripes {
   Task collect();
 
  private:
-  enum class Applied { busy, no, yes };
-
   bool last() const { return position_ + 1 == g_.size(); }
   bool finished(std::size_t chunk) { return board_.chunk(chunk).finished.reached(board_.call()); }
   std::size_t first_of(std::size_t chunk) const { return chunk * chunk_count_; }
   std::size_t count_of(std::size_t chunk) const { return std::min(chunk_count_, call_.count - first_of(chunk)); }
 
-  Applied apply_mine(std::size_t chunk);
-  Applied apply_last(std::size_t chunk);
+  bool apply_mine(std::size_t chunk);  // false: somebody else holds the chunk
+  void apply_last(std::size_t chunk);
   void add(Chunk& control, std::size_t chunk, const std::byte* data, bool from_last);
   void copy_out(std::size_t chunk);
 

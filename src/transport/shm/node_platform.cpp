@@ -10,6 +10,7 @@
 #include <bit>
 #include <climits>
 
+#include "core/clock.hpp"
 #include "transport/shm/single_copy.hpp"
 
 namespace stretto::shm {
@@ -48,11 +49,7 @@ long futex(std::uint32_t* word, int operation, std::uint32_t value, const timesp
 
 }  // namespace
 
-std::int64_t NodePlatform::now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
+std::int64_t NodePlatform::now_ns() { return monotonic_ns(); }
 
 void NodePlatform::publish(Signal& signal, std::uint64_t value) {
   // Dekker with sleep_on: we write the value, then read `sleepers`; a sleeper counts itself, then reads the value. Both
