@@ -52,8 +52,9 @@ Manner ArrivalPattern::manner() const {
     case Kind::balanced:
       return Manner::together;
     case Kind::mif:
-    case Kind::compute_uniform:
       return Manner::computing;
+    case Kind::compute_uniform:
+      return Manner::computing_late;
     default:
       return Manner::sleeping;
   }
@@ -92,6 +93,10 @@ std::vector<std::int64_t> ArrivalPattern::delays_ns(std::uint64_t seed, std::uin
         break;
     }
     delays[rank] = static_cast<std::int64_t>(delay);
+  }
+  if (manner() == Manner::computing_late) {
+    const std::int64_t shortest = *std::min_element(delays.begin(), delays.end());
+    for (std::int64_t& delay : delays) delay -= shortest;
   }
   return delays;
 }

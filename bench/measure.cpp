@@ -11,6 +11,8 @@ namespace stretto::bench {
 namespace {
 
 constexpr std::int64_t start_lead_ns = 2'000'000;
+// From the first arrival until the others begin to compute.
+constexpr std::int64_t head_start_ns = 1'000'000;
 // Past the MPI library: no interposer, no cost. "passthrough" takes the way through Stretto to the same function.
 constexpr const char* native_name = "native";
 constexpr const char* passthrough_name = "passthrough";
@@ -107,10 +109,11 @@ void Measurement::measure_call(CollectiveCase& work, Call call, std::uint64_t nu
   if (call.iteration >= 0) log_.add(std::move(call), ran, arrival_ns, exit_ns);
 }
 
-// Returns the moment from which delays count; for ranks that sleep it lies ahead and is the same for all.
+// Returns the moment from which delays count; for ranks that sleep until then it lies ahead and is the same for all.
 std::int64_t Measurement::synchronise() {
-  if (pattern_.manner() == Manner::sleeping) return world_.agree_on_start(start_lead_ns);
-  return world_.agree_on_start(0);
+  const Manner manner = pattern_.manner();
+  const bool sleep_first = manner == Manner::sleeping || manner == Manner::computing_late;
+  return world_.agree_on_start(sleep_first ? start_lead_ns : 0);
 }
 
 void Measurement::spend_delay(std::int64_t start_ns, std::int64_t delay_ns) const {
@@ -121,6 +124,10 @@ void Measurement::spend_delay(std::int64_t start_ns, std::int64_t delay_ns) cons
       sleep_until_ns(start_ns + delay_ns);
       break;
     case Manner::computing:
+      load_.run(delay_ns);
+      break;
+    case Manner::computing_late:
+      sleep_until_ns(delay_ns == 0 ? start_ns : start_ns + head_start_ns);
       load_.run(delay_ns);
       break;
   }

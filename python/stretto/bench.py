@@ -30,7 +30,8 @@ _PATTERN_HELP = f"""arrival patterns:
   balanced          all ranks leave a barrier and call (as the OSU benchmarks do)
   PATTERN:TIME      PATTERN one of {", ".join(TIMED_PATTERNS[:3])},
                     {", ".join(TIMED_PATTERNS[3:])};
-                    ranks sleep, but compute in compute-uniform; TIME such as 50ms
+                    ranks sleep, but all except the first compute in compute-uniform;
+                    TIME such as 50ms
   mif:FACTOR        each rank computes for a random 0 to FACTOR point-to-point times of the message
 
 algorithms: those of `stretto algorithms`, `native` (the MPI library called past Stretto), `passthrough` (the same

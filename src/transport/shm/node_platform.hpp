@@ -31,7 +31,7 @@ class NodePlatform : public Platform {
   bool read_peer(int peer, void* to, std::uint64_t address, std::size_t bytes) override;
 
  private:
-  void sleep_on(Signal& signal, std::uint64_t target, std::int64_t timeout_ns);
+  void sleep_on(Signal& signal, std::uint64_t target, std::int64_t until_ns);
 
   NodeFacts facts_;
   std::int64_t idle_since_ns_ = 0;
