@@ -5,34 +5,18 @@
 # MPI come from the Python package index into .venv. Needs bash, and python3 or apt.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+source scripts/apt.sh
 purpose="${1:-build}"
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-as_root() {
-  if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
-}
-
-can_apt() {
-  have apt-get && have dpkg-query && { [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }
-}
-
 install_with_apt() {
-  local wanted=(g++ cmake ninja-build python3 python3-venv python3-dev libgtest-dev gfortran) missing=()
+  local wanted=(g++ cmake ninja-build python3 python3-venv python3-dev libgtest-dev gfortran)
   have mpicc || wanted+=(libopenmpi-dev openmpi-bin)
   [ "$purpose" = test ] && wanted+=(clang-format clang-tidy)
-  local package
-  for package in "${wanted[@]}"; do
-    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
-  done
-  [ ${#missing[@]} = 0 ] && return
-  say "apt-get install ${missing[*]}"
-  local quiet=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300)
-  as_root "${quiet[@]}" update || say "apt-get update failed; trying with the package lists at hand"
-  as_root "${quiet[@]}" install --no-install-recommends "${missing[@]}" >&2 ||
-    fail "apt-get could not install ${missing[*]}: install them by hand and run this again"
+  apt_install "${wanted[@]}" || exit 1
 }
 
 make_venv() {

