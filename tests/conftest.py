@@ -90,6 +90,12 @@ def mpi_python() -> str:
 
 
 @pytest.fixture(scope="session")
+def stretto_command() -> list[str]:
+    """The words that start the `stretto` command from this checkout."""
+    return [sys.executable, "-m", "stretto"]
+
+
+@pytest.fixture(scope="session")
 def private_dev_shm() -> Callable[[str], list[str]]:
     """private_dev_shm("64k") gives words to put before a command: it then has a /dev/shm of that size to itself.
 

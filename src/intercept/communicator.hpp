@@ -58,12 +58,20 @@ class Engine {
 };
 
 struct Communicator {
-  bool eligible = false;  // an intracommunicator of at least two ranks
+  static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
+
+  bool eligible = false;  // an intracommunicator of at least two ranks, all of this world
   int rank = 0;
   int size = 0;
-  std::uint32_t id = 0;            // the same on all ranks; 0 is MPI_COMM_WORLD; only while recording
-  std::uint32_t sequence = 0;      // calls so far
   std::unique_ptr<Engine> engine;  // made when first needed
+
+  // For the profile:
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::uint32_t index = kUnknown;  // of the fact that tells of it
+  std::uint32_t sequence = 0;      // calls so far
+  std::uint32_t persistent = 0;    // persistent collectives made so far
+  int peers = 0;                   // how many counts an all-to-all takes: the remote group's where there is one
+  int out_neighbours = 0;          // the same of neighbourhood collectives
 };
 
 }  // namespace stretto::intercept

@@ -13,6 +13,8 @@
 
 #include "intercept/handlers.hpp"
 #include "intercept/native.hpp"
+#include "intercept/observation.hpp"
+#include "intercept/runtime.hpp"
 
 namespace stretto::intercept {
 
@@ -48,16 +50,116 @@ void* next_symbol(const char* symbol) {
 
 }  // namespace stretto::intercept
 
-#define STRETTO_ENTRY(symbol, handler, parameters, arguments)                                      \
+// Of a collective that is the MPI library's own, or of one that only starts: `request` is nullptr for the former.
+template <class Describe>
+static int observe(stretto::intercept::Operation operation, MPI_Comm comm, stretto::intercept::Observation::Form form,
+                   const Describe& describe, stretto::intercept::NativeCall native, const MPI_Request* request) {
+  using namespace stretto::intercept;
+  Runtime& runtime = Runtime::get();
+  if (!runtime.profiler().active()) return native();
+  const Inside inside;
+  const bool blocking = request == nullptr;
+  Observation observation(runtime.profiler(), runtime.communicator(comm, blocking), operation, form);
+  if (!observation.wanted()) return native();
+  describe(observation);
+  if (form.call_site != nullptr) observation.begin();
+  const int result = native();
+  if (!blocking && result == MPI_SUCCESS) observation.hand_over(*request);
+  return result;
+}
+
+// A communicator gets its identity where all its ranks are sure to be: in the call that makes it.
+static int create(stretto::intercept::NativeCall native, const MPI_Comm* newcomm) {
+  using namespace stretto::intercept;
+  Runtime& runtime = Runtime::get();
+  if (!runtime.profiler().active()) return native();
+  const Inside inside;
+  const int result = native();
+  if (result == MPI_SUCCESS) runtime.communicator(*newcomm);
+  return result;
+}
+
+// The function `symbol`, which runs the body; there `next` is the one behind ours, `native` a call of it, and `here`
+// where ours was called from.
+#define STRETTO_ENTRY(symbol, parameters, arguments, ...)                                          \
   extern "C" __attribute__((visibility("default"))) int symbol parameters {                        \
     using Function = int(*) parameters;                                                            \
     static const auto next = reinterpret_cast<Function>(stretto::intercept::next_symbol(#symbol)); \
     if (stretto::intercept::Inside::now()) return next arguments;                                  \
+    [[maybe_unused]] const void* here = __builtin_return_address(0);                               \
     const auto pass = [&] { return next arguments; };                                              \
-    return stretto::intercept::Handler(stretto::intercept::NativeCall(pass)).handler arguments;    \
+    const stretto::intercept::NativeCall native(pass);                                             \
+    __VA_ARGS__                                                                                    \
   }
-#define STRETTO_CALL(name, parameters, arguments)        \
-  STRETTO_ENTRY(MPI_##name, name, parameters, arguments) \
-  STRETTO_ENTRY(PMPI_##name, name, parameters, arguments)
+#define STRETTO_BOTH(name, parameters, arguments, ...)          \
+  STRETTO_ENTRY(MPI_##name, parameters, arguments, __VA_ARGS__) \
+  STRETTO_ENTRY(PMPI_##name, parameters, arguments, __VA_ARGS__)
 
+#define STRETTO_CALL(name, parameters, arguments) \
+  STRETTO_BOTH(name, parameters, arguments, return stretto::intercept::Handler(native, {here, {}}).name arguments;)
+#define STRETTO_CREATOR(name, parameters, arguments) \
+  STRETTO_BOTH(name, parameters, arguments, return create(native, newcomm);)
 #include "intercept/calls.def"
+
+#define STRETTO_LIST(...) __VA_ARGS__
+#define STRETTO_DESCRIBE(description) \
+  const auto describe = [&](stretto::intercept::Observation& observation) { observation.description; };
+#define STRETTO_OBSERVE(name, description, flags, site, request) \
+  STRETTO_DESCRIBE(description)                                  \
+  return observe(stretto::intercept::Operation::name, comm, {flags, site}, describe, native, request);
+
+// The blocking forms.
+#define STRETTO_ACCELERATE_BLOCKING(name, symbol, parameters, arguments, description) \
+  STRETTO_BOTH(symbol, parameters, arguments,                                         \
+               STRETTO_DESCRIBE(description) return stretto::intercept::Handler(      \
+                   native, {here, stretto::intercept::Description(describe)})         \
+                   .name arguments;)
+#define STRETTO_OBSERVE_BLOCKING(name, symbol, parameters, arguments, description) \
+  STRETTO_BOTH(symbol, parameters, arguments, STRETTO_OBSERVE(name, description, 0, here, nullptr))
+
+// The other forms. A persistent collective is not called before MPI_Start.
+#define STRETTO_NON_BLOCKING(name, symbol, parameters, arguments, description)                              \
+  STRETTO_BOTH(symbol, (STRETTO_LIST parameters, MPI_Request * request), (STRETTO_LIST arguments, request), \
+               STRETTO_OBSERVE(name, description, stretto::profile::kNonBlocking, here, request))
+#if STRETTO_PERSISTENT
+#define STRETTO_PERSISTENT_FORM(name, symbol, parameters, arguments, description)       \
+  STRETTO_BOTH(symbol, (STRETTO_LIST parameters, MPI_Info info, MPI_Request * request), \
+               (STRETTO_LIST arguments, info, request),                                 \
+               STRETTO_OBSERVE(name, description, stretto::profile::kPersistent, nullptr, request))
+#else
+#define STRETTO_PERSISTENT_FORM(name, symbol, parameters, arguments, description)
+#endif
+
+#define STRETTO_FORMS(BLOCKING, name, lower, suffix, parameters, arguments, description) \
+  BLOCKING(name, name##suffix, parameters, arguments, description)                       \
+  STRETTO_NON_BLOCKING(name, I##lower##suffix, parameters, arguments, description)       \
+  STRETTO_PERSISTENT_FORM(name, name##_init##suffix, parameters, arguments, description)
+
+#define COUNT int
+#define COUNTS const int*
+#define DISPLACEMENTS const int*
+#define STRETTO_LARGE_FORM 0
+#define STRETTO_ACCELERATED(name, lower, parameters, arguments, description) \
+  STRETTO_FORMS(STRETTO_ACCELERATE_BLOCKING, name, lower, , parameters, arguments, description)
+#define STRETTO_OBSERVED(name, lower, parameters, arguments, description) \
+  STRETTO_FORMS(STRETTO_OBSERVE_BLOCKING, name, lower, , parameters, arguments, description)
+#include "intercept/collectives.def"
+
+#if STRETTO_LARGE_COUNTS
+// Only where the host MPI has them: mpi4py probes for these symbols and would believe that it may use them all.
+#undef COUNT
+#undef COUNTS
+#undef DISPLACEMENTS
+#undef STRETTO_LARGE_FORM
+#undef STRETTO_ACCELERATED
+#undef STRETTO_OBSERVED
+#define COUNT MPI_Count
+#define COUNTS const MPI_Count*
+#define DISPLACEMENTS const MPI_Aint*
+#define STRETTO_LARGE_FORM 1
+#define STRETTO_ACCELERATED(name, lower, parameters, arguments, description) \
+  STRETTO_FORMS(STRETTO_ACCELERATE_BLOCKING, name, lower, _c, parameters, arguments, description)
+#define STRETTO_OBSERVED(name, lower, parameters, arguments, description) \
+  STRETTO_FORMS(STRETTO_OBSERVE_BLOCKING, name, lower, _c, parameters, arguments, description)
+#include "intercept/collectives.def"
+#endif

@@ -2,50 +2,37 @@
 
 #include <climits>
 
-#include "core/clock.hpp"
 #include "intercept/datatypes.hpp"
+#include "intercept/observation.hpp"
 #include "intercept/runtime.hpp"
 #include "stretto/stretto.h"
 
 namespace stretto::intercept {
 namespace {
 
-/// One call of a collective on its way through Stretto: selected, run or passed on, recorded, counted.
+/// One call of a collective on its way through Stretto: selected, run or passed on, observed, counted.
 class Interception {
  public:
-  Interception(Collective collective, MPI_Comm comm) : runtime_(Runtime::get()), collective_(collective), comm_(comm) {
-    const bool native = runtime_.configuration().choice(collective).kind == Choice::Kind::native;
-    if (native && !runtime_.recording()) return;
-    communicator_ = runtime_.communicator(comm);
-    if (communicator_ == nullptr) return;
-    ++communicator_->sequence;
-    if (runtime_.recording()) arrival_ns_ = monotonic_ns();
+  Interception(Collective collective, Operation operation, MPI_Comm comm, const CallSite& site)
+      : runtime_(Runtime::get()),
+        collective_(collective),
+        comm_(comm),
+        communicator_(needs_state() ? runtime_.communicator(comm) : nullptr),
+        observation_(runtime_.profiler(), communicator_, operation, {0, site.address}) {
+    if (!observation_.wanted()) return;
+    site.describe(observation_);
+    observation_.begin();
   }
   ~Interception() {
     runtime_.count(collective_, algorithm_);
-    if (communicator_ == nullptr || !runtime_.recording()) return;
-    runtime_.recorder().add({arrival_ns_,
-                             monotonic_ns(),
-                             bytes_,
-                             communicator_->sequence,
-                             communicator_->id,
-                             static_cast<std::uint16_t>(collective_),
-                             static_cast<std::uint16_t>(communicator_->size),
-                             root_,
-                             {}},
-                            algorithm_ == nullptr ? "native" : algorithm_->name);
+    observation_.ran(algorithm_);
   }
   Interception(const Interception&) = delete;
   Interception& operator=(const Interception&) = delete;
 
-  void describe(std::size_t bytes, int root) {
-    bytes_ = bytes;
-    root_ = root;
-  }
-
   /// Chooses the algorithm; false if the call is to be passed on. The same on all ranks.
   bool select(const Call& call, bool commutative) {
-    if (communicator_ == nullptr) return false;
+    if (!eligible()) return false;
     if (runtime_.configuration().choice(collective_).kind == Choice::Kind::native) return false;
     Engine& engine = runtime_.engine(*communicator_, comm_);
     const auto facts = [&] {
@@ -66,19 +53,22 @@ class Interception {
     return MPI_SUCCESS;
   }
 
-  bool root_is_valid(int root) const { return communicator_ != nullptr && root >= 0 && root < communicator_->size; }
-  bool is_rank(int rank) const { return communicator_ != nullptr && communicator_->rank == rank; }
+  bool root_is_valid(int root) const { return eligible() && root >= 0 && root < communicator_->size; }
+  bool is_rank(int rank) const { return eligible() && communicator_->rank == rank; }
 
  private:
+  bool needs_state() const {
+    return runtime_.configuration().choice(collective_).kind != Choice::Kind::native || runtime_.profiler().active();
+  }
+  bool eligible() const { return communicator_ != nullptr && communicator_->eligible; }
+
   const Inside inside_;
   Runtime& runtime_;
   Collective collective_;
   MPI_Comm comm_;
-  Communicator* communicator_ = nullptr;
+  Communicator* communicator_;
   const Algorithm* algorithm_ = nullptr;
-  std::int64_t arrival_ns_ = 0;
-  std::uint64_t bytes_ = 0;
-  int root_ = 0;
+  Observation observation_;
 };
 
 // Buffers that Stretto can work with; everything else is left to the MPI library, which knows what is an error.
@@ -113,9 +103,14 @@ int Handler::Finalize() noexcept {
   return native_();
 }
 
+int Handler::Pcontrol(int level) noexcept {
+  Runtime::get().profiler().set_recording(level > 0);
+  return native_();
+}
+
 int Handler::Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                        MPI_Comm comm) noexcept {
-  Interception call(Collective::allreduce, comm);
+  Interception call(Collective::allreduce, Operation::Allreduce, comm, site_);
   BoundReduction bound;
   const bool valid =
       count > 0 && usable(recvbuf) && sendbuf != nullptr && sendbuf != recvbuf && bound.bind(datatype, op);
@@ -126,14 +121,13 @@ int Handler::Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_
   arguments.count = static_cast<std::size_t>(count);
   arguments.element_bytes = bound.reduction().element_bytes;
   arguments.reduction = &bound.reduction();
-  call.describe(arguments.bytes(), 0);
   if (!call.select(arguments, bound.reduction().commutative)) return native_();
   return call.run(arguments);
 }
 
 int Handler::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
                     MPI_Comm comm) noexcept {
-  Interception call(Collective::reduce, comm);
+  Interception call(Collective::reduce, Operation::Reduce, comm, site_);
   BoundReduction bound;
   const bool at_root = call.is_rank(root);
   const bool in_place = sendbuf == MPI_IN_PLACE;
@@ -146,13 +140,12 @@ int Handler::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dat
   arguments.element_bytes = bound.reduction().element_bytes;
   arguments.reduction = &bound.reduction();
   arguments.root = root;
-  call.describe(arguments.bytes(), root);
   if (!call.select(arguments, bound.reduction().commutative)) return native_();
   return call.run(arguments);
 }
 
 int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) noexcept {
-  Interception call(Collective::bcast, comm);
+  Interception call(Collective::bcast, Operation::Bcast, comm, site_);
   // Ranks may give different counts and datatypes: only the number of bytes is common to all, so only it may decide.
   const std::optional<Layout> layout = layout_of(datatype);
   const std::size_t bytes = layout && count > 0 ? layout->bytes * static_cast<std::size_t>(count) : 0;
@@ -161,7 +154,6 @@ int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int roo
   Call arguments;
   arguments.count = bytes;
   arguments.root = root;
-  call.describe(bytes, root);
   if (!call.select(arguments, true)) return native_();
   PackedBuffer packed(buffer, count, datatype, *layout, comm);
   arguments.output = packed.data();
@@ -173,7 +165,7 @@ int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int roo
 }
 
 int Handler::Barrier(MPI_Comm comm) noexcept {
-  Interception call(Collective::barrier, comm);
+  Interception call(Collective::barrier, Operation::Barrier, comm, site_);
   if (!call.select(Call{}, true)) return native_();
   return call.run(Call{});
 }

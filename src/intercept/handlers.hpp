@@ -4,14 +4,22 @@
 #include <mpi.h>
 
 #include "intercept/native.hpp"
+#include "intercept/observation.hpp"
 
 namespace stretto::intercept {
 
-/// One intercepted call: a member function for each line of calls.def, with the MPI function's own parameters and
-/// result. `native` runs the MPI library's own. Nothing may throw into the program, which may be C or Fortran.
+/// Where a collective was called from, and what it moves. Refers to the caller's stack.
+struct CallSite {
+  const void* address = nullptr;
+  Description describe;
+};
+
+/// One intercepted call: a member function for each line of calls.def, and for each STRETTO_ACCELERATED of
+/// collectives.def, with the MPI function's own parameters and result; counts arrive as MPI_Count. `native` runs the
+/// MPI library's own. Nothing may throw into the program, which may be C or Fortran.
 class Handler {
  public:
-  explicit Handler(NativeCall native) : native_(native) {}
+  explicit Handler(NativeCall native, CallSite site = {}) : native_(native), site_(site) {}
 
   int Init(int* argc, char*** argv) noexcept;
   int Init_thread(int* argc, char*** argv, int required, int* provided) noexcept;
@@ -19,6 +27,7 @@ class Handler {
 #if STRETTO_SESSIONS
   int Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) noexcept;
 #endif
+  int Pcontrol(int level) noexcept;
 
   int Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                 MPI_Comm comm) noexcept;
@@ -27,20 +36,24 @@ class Handler {
   int Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) noexcept;
   int Barrier(MPI_Comm comm) noexcept;
 
-  int Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                  MPI_Comm comm) noexcept {
-    return Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-  }
-  int Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-               MPI_Comm comm) noexcept {
-    return Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
-  }
-  int Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) noexcept {
-    return Bcast(buffer, count, datatype, root, comm);
-  }
+  int Wait(MPI_Request* request, MPI_Status* status) noexcept;
+  int Waitall(int count, MPI_Request* requests, MPI_Status* statuses) noexcept;
+  int Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) noexcept;
+  int Waitsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) noexcept;
+  int Test(MPI_Request* request, int* flag, MPI_Status* status) noexcept;
+  int Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) noexcept;
+  int Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) noexcept;
+  int Testsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) noexcept;
+  int Request_free(MPI_Request* request) noexcept;
+  int Start(MPI_Request* request) noexcept;
+  int Startall(int count, MPI_Request* requests) noexcept;
 
  private:
+  template <class Completed>
+  int complete(int count, MPI_Request* requests, const Completed& completed);
+
   NativeCall native_;
+  CallSite site_;
 };
 
 }  // namespace stretto::intercept

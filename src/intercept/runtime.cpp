@@ -56,6 +56,7 @@ void Runtime::check_environment() {
   }
   std::string error;
   configuration_ = read_configuration(error);
+  if (error.empty()) error = Profiler::find_error(configuration_.profile);
   if (!error.empty()) refuse(error);
 }
 
@@ -74,11 +75,7 @@ void Runtime::start() {
         "stretto: the ranks have different STRETTO_* settings; give all of them the same environment "
         "(`stretto run` does)");
   }
-  std::string error;
-  if (!configuration_.record_directory.empty() && !recorder_.open(configuration_.record_directory, rank, size, error)) {
-    std::fprintf(stderr, "stretto: STRETTO_RECORD: %s\n", error.c_str());
-    std::exit(2);
-  }
+  profiler_.start(configuration_, rank, size);
   PMPI_Comm_dup(MPI_COMM_SELF, &self_);
   PMPI_Comm_set_errhandler(self_, MPI_ERRORS_RETURN);
   measure_node();
@@ -107,6 +104,7 @@ void Runtime::measure_node() {
 void Runtime::finish() {
   if (!active_) return;
   if (configuration_.verbose) report();
+  profiler_.finish(communicators_);
   active_ = false;
   if (self_ != MPI_COMM_NULL) PMPI_Comm_free(&self_);
   for (Communicator* communicator : communicators_) {
@@ -114,7 +112,7 @@ void Runtime::finish() {
   }
 }
 
-Communicator* Runtime::communicator(MPI_Comm comm) {
+Communicator* Runtime::communicator(MPI_Comm comm, bool blocking) {
   struct Remembered {
     MPI_Comm comm;
     Communicator* communicator;
@@ -128,28 +126,48 @@ Communicator* Runtime::communicator(MPI_Comm comm) {
   void* state = nullptr;
   int found = 0;
   PMPI_Comm_get_attr(comm, keyval_, &state, &found);
-  auto* communicator = found != 0 ? static_cast<Communicator*>(state) : make_communicator(comm);
-  latest = {comm, communicator->eligible ? communicator : nullptr, epoch};
+  auto* communicator = found != 0 ? static_cast<Communicator*>(state) : make_communicator(comm, blocking);
+  latest = {comm, communicator, epoch};
   return latest.communicator;
 }
 
-Communicator* Runtime::make_communicator(MPI_Comm comm) {
+Communicator* Runtime::make_communicator(MPI_Comm comm, bool blocking) {
   auto* communicator = new Communicator;
   int inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_rank(comm, &communicator->rank);
   PMPI_Comm_size(comm, &communicator->size);
   communicator->eligible = inter == 0 && communicator->size > 1 && within_world(comm);
-  if (communicator->eligible && recording() && comm != MPI_COMM_WORLD) {
-    int world_rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    communicator->id = static_cast<std::uint32_t>(world_rank + 1) << 12 | (made_.fetch_add(1) & 0xfffU);
-    PMPI_Bcast(&communicator->id, 1, MPI_UINT32_T, 0, comm);
+  if (profiler_.active()) {
+    describe_peers(*communicator, comm, inter != 0);
+    profiler_.introduce(*communicator, comm,
+                        !blocking || inter != 0 || (communicator->size > 1 && !communicator->eligible));
   }
   PMPI_Comm_set_attr(comm, keyval_, communicator);
   const std::scoped_lock lock(mutex_);
   communicators_.push_back(communicator);
   return communicator;
+}
+
+// Of which lengths the arrays of counts are that the program passes.
+void Runtime::describe_peers(Communicator& communicator, MPI_Comm comm, bool inter) {
+  communicator.peers = communicator.size;
+  if (inter) {
+    PMPI_Comm_remote_size(comm, &communicator.peers);
+    return;
+  }
+  int topology = MPI_UNDEFINED;
+  int in = 0;
+  int weighted = 0;
+  PMPI_Topo_test(comm, &topology);
+  if (topology == MPI_CART) {
+    PMPI_Cartdim_get(comm, &communicator.out_neighbours);
+    communicator.out_neighbours *= 2;
+  } else if (topology == MPI_GRAPH) {
+    PMPI_Graph_neighbors_count(comm, communicator.rank, &communicator.out_neighbours);
+  } else if (topology == MPI_DIST_GRAPH) {
+    PMPI_Dist_graph_neighbors_count(comm, &in, &communicator.out_neighbours, &weighted);
+  }
 }
 
 Engine& Runtime::engine(Communicator& communicator, MPI_Comm comm) {

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "intercept/communicator.hpp"
-#include "profile/recorder.hpp"
+#include "intercept/profiler.hpp"
+#include "intercept/requests.hpp"
 #include "select/configuration.hpp"
 
 namespace stretto::intercept {
@@ -30,12 +31,13 @@ class Runtime {
   void finish();
 
   bool active() const { return active_; }
-  bool recording() const { return recorder_.active(); }
   Configuration& configuration() { return configuration_; }
-  Recorder& recorder() { return recorder_; }
+  Profiler& profiler() { return profiler_; }
+  Requests& requests() { return requests_; }
 
-  /// The state of `comm`, made at its first call; nullptr for those that Stretto leaves alone.
-  Communicator* communicator(MPI_Comm comm);
+  /// The state of `comm`, made at its first call or, where there is a profile, when the communicator is made; nullptr
+  /// before MPI_Init and after MPI_Finalize. `blocking`: all its ranks are here, or will be.
+  Communicator* communicator(MPI_Comm comm, bool blocking = true);
   /// Its engine, made when first needed: a collective operation.
   Engine& engine(Communicator& communicator, MPI_Comm comm);
 
@@ -52,20 +54,21 @@ class Runtime {
 
  private:
   static int forget(MPI_Comm comm, int keyval, void* state, void* extra);
-  Communicator* make_communicator(MPI_Comm comm);
+  Communicator* make_communicator(MPI_Comm comm, bool blocking);
   bool within_world(MPI_Comm comm) const;
+  static void describe_peers(Communicator& communicator, MPI_Comm comm, bool inter);
   void measure_node();
   void report() const;
 
   Configuration configuration_;
-  Recorder recorder_;
+  Profiler profiler_;
+  Requests requests_{profiler_};
   bool active_ = false;
   int keyval_ = MPI_KEYVAL_INVALID;
   MPI_Comm self_ = MPI_COMM_NULL;  // of our own, returning errors; null without MPI_Init
   int node_ranks_ = 1;
   int node_cores_ = 1;
   std::atomic<std::uint64_t> epoch_{1};  // rises when a communicator dies, so that threads drop what they remember
-  std::atomic<std::uint32_t> made_{0};
   std::mutex mutex_;
   std::vector<Communicator*> communicators_;
   std::array<std::atomic<const char*>, std::size(kCollectives)> last_{};  // null before the first call

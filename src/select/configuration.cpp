@@ -1,5 +1,6 @@
 #include "select/configuration.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -53,17 +54,40 @@ void read_switch(const char* variable, std::string_view off, std::string_view on
   target = value == on;
 }
 
-void read_mebibytes(const char* variable, std::size_t& target, std::string& error) {
+struct Range {
+  std::size_t least;
+  std::size_t most;
+  std::string_view unit;  // and what the least means
+};
+
+// The number that the variable holds, if it holds one.
+std::optional<std::size_t> read_number(const char* variable, const Range& range, std::string& error) {
   const char* value = setting(variable);
-  if (value == nullptr) return;
+  if (value == nullptr) return std::nullopt;
   const std::string_view text(value);
-  std::size_t mebibytes = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), mebibytes);
-  if (status != std::errc{} || end != text.data() + text.size() || mebibytes > (std::size_t{1} << 20)) {
-    error = complaint(variable, value, "a whole number of MiB from 0 (no shared memory) to 1048576");
-    return;
+  std::size_t number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status == std::errc{} && end == text.data() + text.size() && number >= range.least && number <= range.most)
+    return number;
+  error = complaint(variable, value,
+                    "a whole number from " + std::to_string(range.least) + " to " + std::to_string(range.most) +
+                        std::string(range.unit));
+  return std::nullopt;
+}
+
+void read_profile(ProfileSettings& profile, std::string& error) {
+  if (const char* directory = setting("STRETTO_PROFILE")) profile.directory = directory;
+  if (const auto mebibytes = read_number("STRETTO_PROFILE_MAX_MIB", {2, 1U << 20, ": MiB a rank"}, error))
+    profile.max_bytes = *mebibytes << 20;
+  if (const auto every = read_number("STRETTO_PROFILE_EVERY", {1, 1U << 30, ": 1 for every call"}, error))
+    profile.every = static_cast<std::uint32_t>(*every);
+  read_switch("STRETTO_PROFILE_START", "off", "on", profile.from_start, error);
+  const char* names = setting("STRETTO_PROFILE_COLLECTIVES");
+  for (std::string_view rest = names == nullptr ? "" : names; !rest.empty();) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    profile.operations.emplace_back(rest.substr(0, comma));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
-  target = mebibytes << 20;
 }
 
 }  // namespace
@@ -76,6 +100,10 @@ std::optional<Choice> parse_choice(Collective collective, std::string_view text)
   return Choice{Choice::Kind::forced, algorithm};
 }
 
+bool Configuration::all_native() const {
+  return std::all_of(choices.begin(), choices.end(), [](const Choice& c) { return c.kind == Choice::Kind::native; });
+}
+
 std::uint64_t Configuration::fingerprint() const {
   std::uint64_t hash = 14695981039346656037U;  // FNV-1a
   const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 1099511628211U; };
@@ -86,6 +114,8 @@ std::uint64_t Configuration::fingerprint() const {
   mix(deterministic ? 1 : 0);
   mix(single_copy ? 1 : 0);
   mix(shared_memory_bytes);
+  mix(profile.directory.empty() ? 0 : 1);
+  mix(profile.every);
   return hash;
 }
 
@@ -95,8 +125,9 @@ Configuration read_configuration(std::string& error) {
   read_switch("STRETTO_DETERMINISTIC", "0", "1", configuration.deterministic, error);
   read_switch("STRETTO_CMA", "off", "auto", configuration.single_copy, error);
   read_switch("STRETTO_VERBOSE", "0", "1", configuration.verbose, error);
-  read_mebibytes("STRETTO_SHM_MAX_MIB", configuration.shared_memory_bytes, error);
-  if (const char* directory = setting("STRETTO_RECORD")) configuration.record_directory = directory;
+  if (const auto mebibytes = read_number("STRETTO_SHM_MAX_MIB", {0, 1U << 20, ": MiB, 0 for no shared memory"}, error))
+    configuration.shared_memory_bytes = *mebibytes << 20;
+  read_profile(configuration.profile, error);
   return configuration;
 }
 

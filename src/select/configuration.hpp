@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "algorithms/registry.hpp"
 
@@ -21,16 +23,28 @@ struct Choice {
 /// "default", "native" or the name of an algorithm of `collective`; nullopt for anything else.
 std::optional<Choice> parse_choice(Collective collective, std::string_view text);
 
+/// What the profiler writes, and where.
+struct ProfileSettings {
+  std::string directory;                          // STRETTO_PROFILE; empty: no profile
+  std::size_t max_bytes = std::size_t{64} << 20;  // STRETTO_PROFILE_MAX_MIB, of each rank's file
+  std::uint32_t every = 1;                        // STRETTO_PROFILE_EVERY: each so manieth call of a communicator
+  bool from_start = true;                         // STRETTO_PROFILE_START: on, or off until MPI_Pcontrol(1)
+  std::vector<std::string> operations;            // STRETTO_PROFILE_COLLECTIVES: these only; empty: all
+};
+
 struct Configuration {
   std::array<Choice, std::size(kCollectives)> choices{};     // STRETTO_ALLREDUCE, _REDUCE, _BCAST, _BARRIER
   bool deterministic = false;                                // STRETTO_DETERMINISTIC: the same bits from run to run
   bool single_copy = true;                                   // STRETTO_CMA
   std::size_t shared_memory_bytes = std::size_t{256} << 20;  // STRETTO_SHM_MAX_MIB, per communicator; 0: none
-  std::string record_directory;                              // STRETTO_RECORD
-  bool verbose = false;                                      // STRETTO_VERBOSE
+  ProfileSettings profile;
+  bool verbose = false;  // STRETTO_VERBOSE
 
   Choice& choice(Collective collective) { return choices[static_cast<std::size_t>(collective)]; }
   const Choice& choice(Collective collective) const { return choices[static_cast<std::size_t>(collective)]; }
+
+  /// All collectives are left to the MPI library.
+  bool all_native() const;
 
   /// A number that differs (almost surely) if any setting does that all ranks must share.
   std::uint64_t fingerprint() const;

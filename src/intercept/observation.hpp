@@ -1,0 +1,111 @@
+// One collective call as the profile sees it.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/registry.hpp"
+#include "intercept/profiler.hpp"
+
+namespace stretto::intercept {
+
+/// Counts a call on its communicator, and records it from here to the end of the object's life, if the profiler wants
+/// it. The table of collectives says by the describing members what moves; they may be called in a row.
+class Observation {
+ public:
+  struct Form {
+    std::uint16_t flags = 0;          // profile::kNonBlocking, kPersistent
+    const void* call_site = nullptr;  // nullptr: not a call yet (MPI_X_init)
+  };
+
+  Observation(Profiler& profiler, Communicator* communicator, Operation operation, Form form);
+  ~Observation() { end(); }
+  Observation(const Observation&) = delete;
+  Observation& operator=(const Observation&) = delete;
+
+  bool wanted() const { return wanted_; }
+  /// From here on the record is in the file, as a call that has not returned.
+  void begin();
+
+  // --- what moves ---
+  Observation& nothing() { return *this; }
+  Observation& in_place(const void* buffer);
+  Observation& rooted(int root);
+  Observation& reduces(MPI_Op op);
+  Observation& data(MPI_Count count, MPI_Datatype datatype);
+  Observation& times_ranks();
+  /// `count` and so on at the root, `others_count` and so on elsewhere. After rooted().
+  Observation& data_at_root(MPI_Count count, MPI_Datatype datatype, MPI_Count others_count, MPI_Datatype others_type) {
+    return at_root() ? data(count, datatype) : data(others_count, others_type);
+  }
+  /// This rank's own of one count a rank.
+  template <class Count>
+  Observation& own(const Count* counts, MPI_Datatype datatype) {
+    return counts == nullptr ? *this : data(counts[communicator_->rank], datatype);
+  }
+  template <class Count>
+  Observation& own_at_root(const Count* counts, MPI_Datatype datatype, MPI_Count others_count,
+                           MPI_Datatype others_type) {
+    return at_root() ? own(counts, datatype) : data(others_count, others_type);
+  }
+  /// All of one count a rank, of one datatype or of one a rank.
+  template <class Count, class Datatypes>
+  Observation& sum(const Count* counts, Datatypes datatypes) {
+    return add_up(counts, datatypes, communicator_->peers);
+  }
+  template <class Count, class Datatypes>
+  Observation& sum_to_neighbours(const Count* counts, Datatypes datatypes) {
+    return add_up(counts, datatypes, neighbours());
+  }
+
+  void ran(const Algorithm* algorithm);
+
+  /// The call was started and `request` stands for it: the record ends when that is found complete.
+  void hand_over(MPI_Request request);
+
+ private:
+  bool at_root() const { return record_.root == communicator_->rank; }
+  int neighbours() const;
+  template <class Count, class Datatypes>
+  Observation& add_up(const Count* counts, Datatypes datatypes, int how_many) {
+    if (counts == nullptr) return *this;
+    std::uint64_t bytes = 0;
+    for (int i = 0; i < how_many; ++i) {
+      if constexpr (std::is_pointer_v<Datatypes> && !std::is_same_v<Datatypes, MPI_Datatype>) {
+        data(counts[i], datatypes[i]);
+      } else {
+        data(counts[i], datatypes);
+      }
+      bytes += record_.bytes;
+    }
+    record_.bytes = bytes;
+    return *this;
+  }
+  void end();
+
+  Profiler& profiler_;
+  Communicator* communicator_;
+  bool wanted_ = false;
+  profile::Record record_{};
+  profile::Ticket ticket_;
+};
+
+/// What a line of collectives.def says of a call. Refers to the caller's stack.
+class Description {
+ public:
+  Description() = default;
+  template <class Function>
+  explicit Description(const Function& function)
+      : object_(&function), invoke_([](const void* object, Observation& observation) {
+          (*static_cast<const Function*>(object))(observation);
+        }) {}
+  void operator()(Observation& observation) const { invoke_(object_, observation); }
+
+ private:
+  const void* object_ = nullptr;
+  void (*invoke_)(const void*, Observation&) = nullptr;
+};
+
+}  // namespace stretto::intercept

@@ -1,0 +1,225 @@
+#include "intercept/profiler.hpp"
+
+#include <link.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+
+#include "algorithms/registry.hpp"
+#include "core/clock.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+using profile::json_string;
+
+std::string read_file(const char* path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// The arguments lie behind one another, each with a zero at its end.
+std::string command_line() {
+  std::string list;
+  std::istringstream words(read_file("/proc/self/cmdline"));
+  for (std::string word; std::getline(words, word, '\0');) list += (list.empty() ? "" : ",") + json_string(word);
+  return "[" + list + "]";
+}
+
+template <class Items, class NameOf>
+std::string name_list(const Items& items, const NameOf& name_of_item) {
+  std::string list;
+  for (const auto& item : items) list += (list.empty() ? "" : ",") + json_string(name_of_item(item));
+  return list;
+}
+
+std::string name_of(MPI_Comm comm) {
+  char name[MPI_MAX_OBJECT_NAME] = "";
+  int length = 0;
+  PMPI_Comm_get_name(comm, name, &length);
+  return name;
+}
+
+std::string path_of(const dl_phdr_info& info) {
+  if (info.dlpi_name != nullptr && *info.dlpi_name != '\0') return info.dlpi_name;
+  char path[4096];
+  const ssize_t bytes = readlink("/proc/self/exe", path, sizeof path);
+  return {path, static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))};
+}
+
+}  // namespace
+
+std::string Profiler::find_error(const ProfileSettings& settings) {
+  for (const std::string& name : settings.operations) {
+    if (find_operation(name)) continue;
+    std::string choices;
+    for (std::string_view known : kOperationNames) choices += (choices.empty() ? "" : ", ") + std::string(known);
+    std::transform(choices.begin(), choices.end(), choices.begin(), [](unsigned char c) { return std::tolower(c); });
+    return "stretto: STRETTO_PROFILE_COLLECTIVES=" + name + " is not valid; choose some of " + choices;
+  }
+  return "";
+}
+
+void Profiler::start(const Configuration& configuration, int world_rank, int world_size) {
+  const ProfileSettings& settings = configuration.profile;
+  if (settings.directory.empty()) return;
+  world_rank_ = world_rank;
+  every_ = settings.every;
+  recording_ = settings.from_start;
+  if (!settings.operations.empty()) operations_wanted_ = 0;
+  for (const std::string& name : settings.operations) {
+    operations_wanted_ |= std::uint64_t{1} << static_cast<unsigned>(*find_operation(name));
+  }
+  std::uint64_t run = 0;
+  if (world_rank == 0 && getrandom(&run, sizeof run, 0) != sizeof run) run = static_cast<std::uint64_t>(monotonic_ns());
+  PMPI_Bcast(&run, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  std::string error;
+  if (!file_.open({settings.directory, world_rank, world_size, run, settings.max_bytes}, error)) {
+    std::fprintf(stderr, "stretto: STRETTO_PROFILE: %s\n", error.c_str());
+    std::exit(2);
+  }
+  tell_job(configuration);
+}
+
+void Profiler::finish(const std::vector<Communicator*>& communicators) {
+  if (!active()) return;
+  for (const Communicator* communicator : communicators) {
+    if (communicator->index == Communicator::kUnknown) continue;
+    // The program may have named it since.
+    fact(R"({"fact":"communicator_name","index":)" + std::to_string(communicator->index) + R"(,"name":)" +
+         json_string(name_of(communicator->comm)) + "}");
+  }
+  file_.mark_finished();
+  file_.close();
+}
+
+void Profiler::tell_job(const Configuration& configuration) {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  PMPI_Get_library_version(version, &length);
+  timespec wall{};
+  clock_gettime(CLOCK_REALTIME, &wall);
+  const std::int64_t wall_ns = static_cast<std::int64_t>(wall.tv_sec) * 1'000'000'000 + wall.tv_nsec;
+  fact(R"({"fact":"job","command":)" + command_line() + R"(,"process":)" + std::to_string(getpid()) + R"(,"mpi":)" +
+       json_string(version) + R"(,"wall_clock_ns":)" + std::to_string(wall_ns) + R"(,"monotonic_ns":)" +
+       std::to_string(monotonic_ns()) + R"(,"every":)" + std::to_string(every_) + R"(,"accelerated":)" +
+       (configuration.all_native() ? "false" : "true") + "}");
+  fact(R"({"fact":"operations","names":[)" + name_list(kOperationNames, [](std::string_view name) { return name; }) +
+       "]}");
+  fact(R"({"fact":"algorithms","names":["native",)" +
+       name_list(algorithms(), [](const Algorithm& algorithm) { return algorithm.name; }) + "]}");
+}
+
+// Notes the executable parts of what is loaded by now.
+void Profiler::find_modules() {
+  const auto visit = [](dl_phdr_info* info, std::size_t, void* self) {
+    auto& modules = static_cast<Profiler*>(self)->modules_;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& part = info->dlpi_phdr[i];
+      if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+      const std::uint64_t begin = info->dlpi_addr + part.p_vaddr;
+      const bool known =
+          std::any_of(modules.begin(), modules.end(), [begin](const Module& module) { return module.begin == begin; });
+      if (!known) modules.push_back({begin, begin + part.p_memsz, info->dlpi_addr, path_of(*info), false});
+    }
+    return 0;
+  };
+  dl_iterate_phdr(visit, this);
+}
+
+void Profiler::locate(std::uint64_t address) {
+  static thread_local std::uint64_t begin = 0;
+  static thread_local std::uint64_t end = 0;
+  if (address >= begin && address < end) return;
+  const std::scoped_lock lock(modules_mutex_);
+  const auto holds = [address](const Module& module) { return address >= module.begin && address < module.end; };
+  auto found = std::find_if(modules_.begin(), modules_.end(), holds);
+  if (found == modules_.end()) {
+    find_modules();
+    found = std::find_if(modules_.begin(), modules_.end(), holds);
+  }
+  begin = address;  // if no module holds it, it was made at run time: nothing to tell
+  end = address + 1;
+  if (found == modules_.end()) return;
+  begin = found->begin;
+  end = found->end;
+  if (found->told) return;
+  found->told = true;
+  fact(R"({"fact":"module","path":)" + json_string(found->path) + R"(,"base":)" + std::to_string(found->base) +
+       R"(,"begin":)" + std::to_string(found->begin) + R"(,"end":)" + std::to_string(found->end) + "}");
+}
+
+void Profiler::introduce(Communicator& communicator, MPI_Comm comm, bool alone) {
+  communicator.comm = comm;
+  communicator.index = communicators_.fetch_add(1);
+  std::uint64_t identity = 0;
+  if (comm != MPI_COMM_WORLD) {
+    identity = static_cast<std::uint64_t>(world_rank_ + 1) << 32 | ++identities_;
+    if (!alone && communicator.size > 1) PMPI_Bcast(&identity, 1, MPI_UINT64_T, 0, comm);
+  }
+  fact(R"({"fact":"communicator","index":)" + std::to_string(communicator.index) + R"(,"identity":)" +
+       std::to_string(identity) + R"(,"size":)" + std::to_string(communicator.size) + R"(,"rank":)" +
+       std::to_string(communicator.rank) + R"(,"matched":)" + (alone ? "false" : "true") + R"(,"name":)" +
+       json_string(name_of(comm)) + "}");
+}
+
+std::uint32_t Profiler::introduce_persistent(const Communicator& communicator, std::uint32_t number) {
+  const std::uint32_t index = communicators_.fetch_add(1);
+  fact(R"({"fact":"persistent","index":)" + std::to_string(index) + R"(,"communicator":)" +
+       std::to_string(communicator.index) + R"(,"number":)" + std::to_string(number) + "}");
+  return index;
+}
+
+std::uint16_t Profiler::number_of(MPI_Datatype datatype, std::size_t bytes) {
+  struct Remembered {
+    MPI_Datatype datatype;
+    std::size_t bytes;
+    std::uint16_t number;
+  };
+  static thread_local Remembered latest{MPI_DATATYPE_NULL, 0, profile::kNone};
+  if (latest.datatype == datatype && latest.bytes == bytes) return latest.number;
+  const std::uint16_t number = datatypes_.number(datatype, bytes, [&](std::uint16_t fresh) {
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    PMPI_Type_get_name(datatype, name, &length);
+    fact(R"({"fact":"datatype","index":)" + std::to_string(fresh) + R"(,"name":)" + json_string(name) + R"(,"bytes":)" +
+         std::to_string(bytes) + "}");
+  });
+  latest = {datatype, bytes, number};
+  return number;
+}
+
+std::uint16_t Profiler::number_of(MPI_Op op) {
+  struct Remembered {
+    MPI_Op op;
+    std::uint16_t number;
+  };
+  static thread_local Remembered latest{MPI_OP_NULL, profile::kNone};
+  if (latest.op == op) return latest.number;
+  const std::uint16_t number = reductions_.number(op, 0, [&](std::uint16_t fresh) {
+    const struct {
+      MPI_Op op;
+      const char* name;
+    } kKnown[] = {{MPI_SUM, "MPI_SUM"},   {MPI_PROD, "MPI_PROD"},     {MPI_MIN, "MPI_MIN"},
+                  {MPI_MAX, "MPI_MAX"},   {MPI_LAND, "MPI_LAND"},     {MPI_LOR, "MPI_LOR"},
+                  {MPI_LXOR, "MPI_LXOR"}, {MPI_BAND, "MPI_BAND"},     {MPI_BOR, "MPI_BOR"},
+                  {MPI_BXOR, "MPI_BXOR"}, {MPI_MINLOC, "MPI_MINLOC"}, {MPI_MAXLOC, "MPI_MAXLOC"}};
+    const char* name = "user's";
+    for (const auto& known : kKnown) {
+      if (known.op == op) name = known.name;
+    }
+    fact(R"({"fact":"reduction","index":)" + std::to_string(fresh) + R"(,"name":)" + json_string(name) + "}");
+  });
+  latest = {op, number};
+  return number;
+}
+
+}  // namespace stretto::intercept

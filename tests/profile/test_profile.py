@@ -1,0 +1,277 @@
+"""What real programs leave in a profile, on real MPI."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from mpi_jobs import FAMILY, Part, at_most, mpirun_command, registry, run_job, run_mpi, stretto_env
+
+from stretto.profile.calls import Unmatched, load_calls
+from stretto.profile.files import IN_PLACE, NON_BLOCKING, PERSISTENT, Profile, open_profile
+from stretto.profile.summary import summarise
+from stretto.report import as_json
+
+Compiled = Callable[..., Path]
+RANKS = 4
+NATIVE = {"allreduce": "native", "reduce": "native", "bcast": "native", "barrier": "native"}
+needs_four_ranks = pytest.mark.skipif(at_most(RANKS) < RANKS, reason="this MPI is tested with fewer than 4 ranks")
+
+
+def profiled(directory: Path, **settings: object) -> dict[str, str]:
+    return stretto_env(profile=directory, **settings)
+
+
+def records_of(profile: Profile, rank: int) -> list[dict[str, Any]]:
+    """A rank's records in order, numbers replaced by names."""
+    (file,) = [file for file in profile.ranks if file.world_rank == rank]
+    datatypes = {fact["index"]: fact["name"] for fact in file.facts.get("datatype", [])}
+    reductions = {fact["index"]: fact["name"] for fact in file.facts.get("reduction", [])}
+    named = [*file.facts["communicator"], *file.facts.get("communicator_name", [])]
+    names = {fact["index"]: fact["name"] for fact in named}
+    parents = {fact["index"]: fact["communicator"] for fact in file.facts.get("persistent", [])}
+    return [
+        {
+            "operation": profile.operation_name(int(row["operation"]), int(row["flags"])),
+            "bytes": int(row["bytes"]),
+            "root": int(row["root"]),
+            "datatype": datatypes.get(int(row["datatype"])),
+            "reduction": reductions.get(int(row["reduction"])),
+            "in_place": bool(row["flags"] & IN_PLACE),
+            "communicator": names[parents.get(int(row["communicator"]), int(row["communicator"]))],
+            "ended": int(row["exit_ns"]) > 0,
+        }
+        for block in file.blocks(1 << 20)
+        for row in block
+    ]
+
+
+def expected_calls(rank: int) -> list[tuple[str, int, int, str | None, str | None, bool, str]]:
+    """Of every_collective.c: operation, bytes, root, datatype, reduction, in place, communicator."""
+    world, ring, integer = "MPI_COMM_WORLD", "ring", "MPI_INT"
+    mine = 4 * (rank + 1)
+    return [
+        ("Allreduce", 12, -1, integer, "MPI_MAX", False, world),
+        ("Allreduce", 20, -1, integer, "MPI_SUM", True, world),
+        ("Reduce", 28, 1, integer, "MPI_SUM", False, world),
+        ("Bcast", 36, 3, integer, None, False, world),
+        ("Allgather", 8, -1, integer, None, False, world),
+        ("Allgatherv", mine, -1, integer, None, False, world),
+        ("Alltoall", 16, -1, integer, None, False, world),
+        ("Alltoallv", 16, -1, integer, None, False, world),
+        ("Alltoallw", 16, -1, "MPI_FLOAT", None, False, world),
+        ("Gather", 24, 2, integer, None, False, world),
+        ("Gatherv", mine, 0, integer, None, False, world),
+        ("Scatter", 32, 1, integer, None, False, world),
+        ("Scatterv", mine, 3, integer, None, False, world),
+        ("Reduce_scatter", 40, -1, integer, "MPI_MIN", False, world),
+        ("Reduce_scatter_block", 44 * RANKS, -1, integer, "MPI_SUM", False, world),
+        ("Scan", 48, -1, integer, "MPI_SUM", False, world),
+        ("Exscan", 52, -1, integer, "MPI_SUM", False, world),
+        ("Neighbor_allgather", 56, -1, integer, None, False, ring),
+        ("Neighbor_allgatherv", 60, -1, integer, None, False, ring),
+        ("Neighbor_alltoall", 64, -1, integer, None, False, ring),
+        ("Neighbor_alltoallv", 8, -1, integer, None, False, ring),
+        ("Neighbor_alltoallw", 8, -1, integer, None, False, ring),
+        ("Barrier", 0, -1, None, None, False, world),
+    ]
+
+
+@needs_four_ranks
+@pytest.mark.parametrize("setting", ("native", "default"))
+def test_every_collective_in_every_form(compiled: Compiled, tmp_path: Path, setting: str) -> None:
+    env = profiled(tmp_path, **(NATIVE if setting == "native" else {}))
+    run_mpi(compiled("profile/every_collective.c"), RANKS, env).check()
+    profile = open_profile(tmp_path)
+    assert profile.warnings == []
+    for rank in range(RANKS):
+        found = records_of(profile, rank)
+        assert all(record.pop("ended") for record in found)
+        forms = {"blocking": [], "non-blocking": [], "persistent": []}  # type: ignore[var-annotated]
+        for record in found:
+            name = record["operation"]
+            form = "persistent" if name.endswith("_init") else "non-blocking" if name.startswith("I") else "blocking"
+            forms[form].append(tuple(record.values()))
+        expected = expected_calls(rank)
+        assert forms["blocking"] == expected
+        assert forms["non-blocking"] == [("I" + row[0].lower(), *row[1:]) for row in expected]
+        twice = [(row[0] + "_init", *row[1:]) for row in expected for _ in range(2)]
+        assert forms["persistent"] in ([], twice)
+    calls, unmatched = load_calls(profile)
+    assert unmatched == Unmatched()
+    assert len(calls) == len(records_of(profile, 0))
+    assert calls["agreed"].all()
+    ran = {profile.algorithms[index] for index in calls["algorithm"]}
+    assert (ran == {"native"}) == (setting == "native")
+
+
+def test_names_are_those_of_the_library(compiled: Compiled, tmp_path: Path) -> None:
+    run_mpi([compiled("profile/many_calls.c"), "count", "3"], 2, profiled(tmp_path)).check()
+    profile = open_profile(tmp_path)
+    assert profile.algorithms == ["native", *(str(entry["name"]) for entry in registry())]
+
+
+@needs_four_ranks
+def test_planted_lateness_is_found(compiled: Compiled, tmp_path: Path) -> None:
+    """Rank 3: 10 times 20 ms; rank 1: 30 times 5 ms, at which nobody waits but in the broadcast."""
+    run_mpi([compiled("profile/planted.c"), "30"], RANKS, profiled(tmp_path, **NATIVE)).check()
+    summary = summarise(open_profile(tmp_path))
+    first, second = summary.stragglers[:2]
+    assert (first.rank, second.rank) == (3, 1)
+    assert first.typical_lateness == pytest.approx(0.020, rel=0.05)
+    assert first.effective_times == pytest.approx(10, rel=0.05)
+    assert first.caused == pytest.approx(0.6, rel=0.05)
+    assert second.typical_lateness == pytest.approx(0.005, rel=0.15)
+    worst = summary.worst_calls[:10]
+    # Each round is a barrier, an allreduce, a barrier, a broadcast.
+    assert sorted(call.sequence for call in worst) == [2 + 4 * round for round in range(0, 30, 3)]
+    assert {(call.operation, call.rank, call.bytes) for call in worst} == {("Allreduce", 3, 128)}
+    assert all("reduce_gradients" in call.site and "planted.c:" in call.site for call in worst)
+    assert summary.wait_states["Wait at NxN"] == pytest.approx(0.6, rel=0.05)
+    assert summary.wait_states["Late Broadcast"] == pytest.approx(0.45, rel=0.1)
+    json.dumps(as_json(summary))
+
+
+def test_a_killed_rank_loses_nothing(compiled: Compiled, tmp_path: Path) -> None:
+    program: list[str | Path] = [compiled("profile/many_calls.c"), "killed", "100"]
+    outcome = run_job(mpirun_command([Part(program, at_most(3), profiled(tmp_path))]), {}, 60)
+    assert outcome.code != 0
+    profile = open_profile(tmp_path)
+    assert any("did not reach MPI_Finalize" in warning for warning in profile.warnings)
+    killed = records_of(profile, 1)
+    assert [record["ended"] for record in killed] == [True] * 100
+    for rank in {0, at_most(3) - 1} - {1}:
+        found = records_of(profile, rank)
+        assert [record["ended"] for record in found] == [True] * 100 + [False]
+        assert found[-1]["operation"] == "Allreduce"
+    calls, unmatched = load_calls(profile)
+    assert (len(calls), unmatched.calls) == (100, 1)
+
+
+def test_pcontrol_stops_and_starts_the_recording(compiled: Compiled, tmp_path: Path) -> None:
+    program: list[str | Path] = [compiled("profile/many_calls.c"), "control", "10"]
+    run_mpi(program, 2, profiled(tmp_path / "on")).check()
+    calls, unmatched = load_calls(open_profile(tmp_path / "on"))
+    assert calls["sequence"].tolist() == [*range(1, 11), *range(21, 31)]
+    assert unmatched == Unmatched()
+    run_mpi(program, 2, profiled(tmp_path / "off", profile_start="off")).check()
+    calls, _ = load_calls(open_profile(tmp_path / "off"))
+    assert calls["sequence"].tolist() == list(range(21, 31))
+
+
+def test_every_so_manieth_call(compiled: Compiled, tmp_path: Path) -> None:
+    run_mpi([compiled("profile/many_calls.c"), "count", "20"], 2, profiled(tmp_path, profile_every=6)).check()
+    calls, unmatched = load_calls(open_profile(tmp_path))
+    assert (calls["sequence"].tolist(), unmatched) == ([6, 12, 18], Unmatched())
+
+
+@needs_four_ranks
+def test_only_some_collectives(compiled: Compiled, tmp_path: Path) -> None:
+    env = profiled(tmp_path, profile_collectives="scan,reduce_scatter")
+    run_mpi(compiled("profile/every_collective.c"), RANKS, env).check()
+    profile = open_profile(tmp_path)
+    found = Counter(record["operation"] for record in records_of(profile, 0))
+    assert {name for name in found if not name.endswith("_init")} == {
+        "Scan", "Iscan", "Reduce_scatter", "Ireduce_scatter"
+    }  # fmt: skip
+
+
+def test_oldest_records_make_room_and_are_counted(compiled: Compiled, tmp_path: Path) -> None:
+    count = 60_000
+    program: list[str | Path] = [compiled("profile/many_calls.c"), "count", str(count)]
+    run_mpi(program, 2, profiled(tmp_path, profile_max_mib=2)).check()
+    assert all(path.stat().st_size <= 2 << 20 for path in tmp_path.glob("*.stretto"))
+    profile = open_profile(tmp_path)
+    (warning,) = profile.warnings
+    kept = profile.ranks[0].kept
+    assert f"{2 * (count - kept):,} of {2 * count:,} records are gone" in warning
+    calls, unmatched = load_calls(profile)
+    assert calls["sequence"].tolist() == list(range(count - kept + 1, count + 1))
+    assert unmatched == Unmatched()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"profile_every": "0"}, ["STRETTO_PROFILE_EVERY=0", "1"]),
+        ({"profile_every": "often"}, ["STRETTO_PROFILE_EVERY=often"]),
+        ({"profile_max_mib": "1"}, ["STRETTO_PROFILE_MAX_MIB=1", "from 2 "]),
+        ({"profile_start": "later"}, ["STRETTO_PROFILE_START=later", "off or on"]),
+        ({"profile_collectives": "scan,scam"}, ["STRETTO_PROFILE_COLLECTIVES=scam", "allreduce", "scan"]),
+        ({"profile": "/proc/none"}, ["STRETTO_PROFILE", "/proc/none"]),
+    ],
+)
+def test_bad_settings_are_refused(
+    compiled: Compiled, tmp_path: Path, settings: dict[str, str], words: list[str]
+) -> None:
+    env = stretto_env(**({"profile": str(tmp_path / "profile")} | settings))
+    outcome = run_mpi([compiled("profile/many_calls.c"), "count", "1"], 2, env)
+    assert outcome.code == 2
+    assert all(word in outcome.output for word in words), outcome.output
+
+
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [("intercept/collectives.F90", ("-DUSE_MPIF_H",)), ("intercept/collectives.F90", ()),
+     ("intercept/collectives_f08.f90", ())],
+)  # fmt: skip
+def test_fortran(compiled: Compiled, tmp_path: Path, source: str, options: tuple[str, ...]) -> None:
+    run_mpi(compiled(source, *options), 3, profiled(tmp_path)).check()
+    profile = open_profile(tmp_path)
+    calls, unmatched = load_calls(profile)
+    assert (profile.warnings, unmatched.calls, unmatched.in_progress, unmatched.alone) == ([], 0, 0, 0)
+    assert {"Allreduce", "Reduce", "Bcast", "Barrier"} <= {profile.operations[i] for i in calls["operation"]}
+
+
+def test_mpi4py(mpi_python: str, tmp_path: Path) -> None:
+    program = Path(__file__).resolve().parents[1] / "intercept/mpi4py_program.py"
+    run_mpi([mpi_python, program], 3, profiled(tmp_path)).check()
+    profile = open_profile(tmp_path)
+    calls, unmatched = load_calls(profile)
+    assert (profile.warnings, unmatched.calls, unmatched.in_progress) == ([], 0, 0)
+    assert {"Allreduce", "Bcast"} <= {profile.operations[i] for i in calls["operation"]}
+
+
+def test_results_stay_the_same_to_the_bit(compiled: Compiled, tmp_path: Path) -> None:
+    """An observer: with everything left to the MPI library it computes what it does without us."""
+    program = compiled("mpi/floating_bits.c")
+    alone = run_mpi(program, 3, {}).check()
+    watched = run_mpi(program, 3, profiled(tmp_path, **NATIVE)).check()
+    assert sorted(alone.output.splitlines()) == sorted(watched.output.splitlines())
+
+
+@pytest.mark.parametrize("program", ("communicators", "mixture", "threads", "sessions", "lifecycle"))
+def test_programs_that_do_everything_run_under_the_profiler(compiled: Compiled, tmp_path: Path, program: str) -> None:
+    if FAMILY == "mpich" and program == "sessions":
+        pytest.skip("MPICH alone hangs in a second session")
+    run_mpi(compiled(f"mpi/{program}.c"), 3, profiled(tmp_path)).check()
+    if program != "sessions":  # no world, so no ranks to file under
+        profile = open_profile(tmp_path)
+        assert profile.warnings == []
+        _, unmatched = load_calls(profile)
+        assert (unmatched.calls, unmatched.in_progress) == (0, 0)
+
+
+def test_flags_are_those_of_the_format() -> None:
+    text = (Path(__file__).resolve().parents[2] / "src/profile/format.hpp").read_text()
+    for name, value in (("kNonBlocking", NON_BLOCKING), ("kPersistent", PERSISTENT), ("kInPlace", IN_PLACE)):
+        assert f"{name} = {value};" in text
+
+
+def test_report_of_a_real_program(compiled: Compiled, tmp_path: Path, stretto_command: list[str]) -> None:
+    run_mpi([compiled("profile/many_calls.c"), "count", "5"], 2, profiled(tmp_path)).check()
+    shown = subprocess.run([*stretto_command, "report", str(tmp_path)], capture_output=True, text=True, timeout=60)
+    assert shown.returncode == 0, shown.stderr
+    assert "Barrier" in shown.stdout
+    assert "\x1b" not in shown.stdout
+    data = json.loads(
+        subprocess.run([*stretto_command, "report", "--json", str(tmp_path)], capture_output=True, timeout=60).stdout
+    )
+    assert data["calls"] == 5
+    assert np.isclose(sum(row["calls"] for row in data["by_operation"]), 5)
