@@ -17,7 +17,7 @@ from stretto import __version__
 from stretto.algorithms import COLLECTIVES, Algorithm, load_registry
 from stretto.errors import StrettoError
 from stretto.library import FAMILIES
-from stretto.run import build_command, collect_settings, execute, prepare_recording
+from stretto.run import build_command, collect_settings, execute, prepare_profile
 
 app = typer.Typer(
     help="MPI collectives that do not wait for latecomers, for unmodified programs.",
@@ -51,7 +51,9 @@ def run(
     reduce: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
     bcast: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
     barrier: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
-    record: Annotated[str | None, typer.Option(help="write one event file a rank there", metavar="DIR")] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="record every collective there, for `stretto report`", metavar="DIR")
+    ] = None,
     deterministic: Annotated[bool, typer.Option("--deterministic", help="same bits in every run")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="say at the end which algorithms ran")] = False,
     mpi: Annotated[str | None, typer.Option(help=f"the program's MPI: {', '.join(FAMILIES)}", metavar="MPI")] = None,
@@ -66,11 +68,11 @@ def run(
         "STRETTO_BARRIER": barrier,
         "STRETTO_DETERMINISTIC": "1" if deterministic else None,
         "STRETTO_VERBOSE": "1" if verbose else None,
-        "STRETTO_RECORD": None if record is None else str(Path(record).absolute()),
+        "STRETTO_PROFILE": None if profile is None else str(Path(profile).absolute()),
     }
     final, environment = build_command(command, collect_settings(os.environ, given), os.environ, mpi)
-    if record is not None:
-        prepare_recording(record)
+    if profile is not None:
+        prepare_profile(profile)
     execute(final, environment)
 
 
@@ -117,6 +119,17 @@ def _algorithm_table(title: str, entries: list[Algorithm]) -> Table:
             entry.cost_after_last,
         )
     return table
+
+
+@app.command()
+def report(
+    directory: Annotated[Path, typer.Argument(help="what `stretto run --profile` wrote", metavar="DIR")],
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON instead of tables")] = False,
+) -> None:
+    """Show which collectives cost the time, and who waits for whom."""
+    from stretto.report import report as show
+
+    show(directory, as_json)
 
 
 @app.command(

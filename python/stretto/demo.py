@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.table import Table
 
 from stretto.algorithms import COLLECTIVES
-from stretto.analysis import match_calls
 from stretto.errors import StrettoError
 from stretto.processes import run_limited
-from stretto.records import read_directory
+from stretto.profile.calls import load_calls
+from stretto.profile.files import open_profile
 
 Floats = NDArray[np.float64]
 
@@ -31,11 +31,14 @@ LOSS_TOLERANCE = 1e-3
 
 @dataclass(frozen=True)
 class Run:
-    """One training: losses and step times in seconds, both (steps,), and its matched calls (analysis.CALL)."""
+    """One training: losses and step times in seconds, both (steps,), and its matched calls (profile.calls.CALL) with
+    the names of collective and algorithm of each."""
 
     losses: Floats
     step_seconds: Floats
     calls: NDArray[np.void]
+    collectives: NDArray[np.str_]
+    algorithms: NDArray[np.str_]
 
 
 @dataclass(frozen=True)
@@ -105,27 +108,32 @@ def train_once(native: bool, steps: int, ranks: int, directory: Path) -> Run:
     choice = [word for name in COLLECTIVES for word in (f"--{name}", "native" if native else "default")]
     output = directory / "result.json"
     training = [sys.executable, str(_PROGRAM), "--steps", str(steps), "--out", str(output)]
-    command = [sys.executable, "-m", "stretto", "run", *choice, "--record", str(directory), "--"]
+    command = [sys.executable, "-m", "stretto", "run", *choice, "--profile", str(directory), "--"]
     run_limited([*command, launcher, "-n", str(ranks), *training], _environment(), _RUN_LIMIT_S)
     result = json.loads(output.read_text())
-    calls, left_out = match_calls(read_directory(directory))
-    if left_out:
-        raise StrettoError(f"{left_out} calls were not recorded by all ranks: the recording is damaged")
+    profile = open_profile(directory)
+    calls, unmatched = load_calls(profile)
+    if profile.warnings or unmatched.calls or unmatched.in_progress:
+        raise StrettoError(f"the profile is incomplete: {'; '.join(profile.warnings) or unmatched}")
+    collectives = np.array([name.lower() for name in profile.operations])[calls["operation"]]
+    algorithms = np.array(profile.algorithms)[calls["algorithm"]]
     if not calls["agreed"].all():
         raise StrettoError("the ranks of a call ran different algorithms: please report this as an error of Stretto's")
-    if native and set(calls["algorithm"]) != {b"native"}:
+    if native and set(algorithms) != {"native"}:
         raise StrettoError("the native run did not run natively: the comparison would be worthless")
-    return Run(np.array(result["losses"]), np.array(result["step_seconds"]), calls)
+    return Run(np.array(result["losses"]), np.array(result["step_seconds"]), calls, collectives, algorithms)
 
 
 def algorithms_by_size(runs: list[Run]) -> dict[tuple[str, int], str]:
     """(collective, bytes) -> the algorithms that ran, most often first, joined by commas."""
-    calls = np.concatenate([run.calls for run in runs])
+    sizes = np.concatenate([run.calls["bytes"] for run in runs])
+    collectives = np.concatenate([run.collectives for run in runs])
+    algorithms = np.concatenate([run.algorithms for run in runs])
     outcome = {}
-    for collective, size in sorted({(int(call["collective"]), int(call["bytes"])) for call in calls}):
-        chosen = calls[(calls["collective"] == collective) & (calls["bytes"] == size)]["algorithm"]
+    for collective, size in sorted(set(zip(collectives.tolist(), sizes.tolist(), strict=True))):
+        chosen = algorithms[(collectives == collective) & (sizes == size)]
         names, counts = np.unique(chosen, return_counts=True)
-        outcome[COLLECTIVES[collective], size] = ", ".join(name.decode() for name in names[np.argsort(-counts)])
+        outcome[collective, size] = ", ".join(names[np.argsort(-counts)].tolist())
     return outcome
 
 
@@ -133,7 +141,7 @@ def figure(runs: list[Run], collective: str, size: int, name: str) -> Floats:
     """One figure (a field of CALL) of a collective of `size` bytes, warm-up left out: (runs, calls) in seconds."""
     rows = []
     for run in runs:
-        wanted = (run.calls["collective"] == COLLECTIVES.index(collective)) & (run.calls["bytes"] == size)
+        wanted = (run.collectives == collective) & (run.calls["bytes"] == size)
         rows.append(run.calls[wanted][name][_WARM_UP_STEPS:])
     return np.array(rows)
 

@@ -31,19 +31,19 @@ def collect_settings(environment: Mapping[str, str], options: Mapping[str, str |
     return settings
 
 
-def prepare_recording(directory: str) -> None:
-    """Make the directory of a new recording.
+def prepare_profile(directory: str) -> None:
+    """Make the directory of a new profile.
 
-    Raises StrettoError where it cannot be made or holds an earlier recording, which would mix with the new one.
+    Raises StrettoError where it cannot be made or holds an earlier profile, which would mix with the new one.
     """
     path = Path(directory)
     try:
         path.mkdir(parents=True, exist_ok=True)
         stale = any(path.glob("rank-*.stretto"))
     except OSError as error:
-        raise StrettoError(f"--record {directory}: {error.strerror}: name a directory that can be written") from error
+        raise StrettoError(f"--profile {directory}: {error.strerror}: name a directory that can be written") from error
     if stale:
-        raise StrettoError(f"--record {directory}: holds an earlier recording: name another directory or empty it")
+        raise StrettoError(f"--profile {directory}: holds an earlier profile: name another directory or empty it")
 
 
 def check_program(context: Context, launch: Launch) -> str | None:

@@ -11,11 +11,11 @@ import pytest
 from cli_support import Stretto
 
 from stretto.algorithms import COLLECTIVES, Algorithm, load_registry, parse_registry
-from stretto.analysis import CALL, match_calls
 from stretto.demo import Run, compare, format_size, losses_agree
 from stretto.errors import StrettoError
 from stretto.processes import run_limited
-from stretto.records import read_directory
+from stretto.profile.calls import CALL, Unmatched, load_calls
+from stretto.profile.files import open_profile
 
 TRAINING = Path(__file__).resolve().parents[2] / "apps" / "training" / "train.py"
 
@@ -76,7 +76,8 @@ def test_compare_of_a_native_median_of_zero_is_not_a_number() -> None:
 
 
 def run_of(losses: list[float]) -> Run:
-    return Run(np.array(losses), np.ones(len(losses)), np.empty(0, CALL))
+    nothing = np.empty(0, np.str_)
+    return Run(np.array(losses), np.ones(len(losses)), np.empty(0, CALL), nothing, nothing)
 
 
 def test_losses_agree_within_the_tolerance_and_not_beyond() -> None:
@@ -124,7 +125,7 @@ def test_demo_runs_and_shows_its_table(stretto: Stretto) -> None:
 def train(stretto: Stretto, directory: Path, algorithm: str) -> list[float]:
     output = directory / "losses.json"
     line = ["mpirun", "-n", "4", sys.executable, str(TRAINING), "--steps", "4", "--out", str(output)]
-    result = stretto("run", "--allreduce", algorithm, "--record", str(directory), "--", *line)
+    result = stretto("run", "--allreduce", algorithm, "--profile", str(directory), "--", *line)
     assert result.returncode == 0, result.stderr
     losses: list[float] = json.loads(output.read_text())["losses"]
     return losses
@@ -135,8 +136,10 @@ def test_training_gives_the_same_losses_with_every_algorithm(stretto: Stretto, t
     ran = set()
     for algorithm in (entry.name for entry in load_registry() if entry.collective == "allreduce"):
         assert train(stretto, tmp_path / algorithm, algorithm) == pytest.approx(reference, rel=1e-5)
-        calls, left_out = match_calls(read_directory(tmp_path / algorithm))
-        assert left_out == 0
+        profile = open_profile(tmp_path / algorithm)
+        calls, unmatched = load_calls(profile)
+        assert (profile.warnings, unmatched) == ([], Unmatched())
         assert calls["agreed"].all()
-        ran |= {name.decode() for name in calls["algorithm"][calls["collective"] == 0]}
+        allreduces = calls[calls["operation"] == profile.operations.index("Allreduce")]
+        ran |= {profile.algorithms[index] for index in allreduces["algorithm"]}
     assert ran > {"ring"}

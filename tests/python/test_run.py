@@ -11,7 +11,7 @@ import pytest
 from cli_support import TIMEOUT_S, Compile, Stretto, make_script
 
 # Prints what a rank sees. Its parent is the launcher's daemon (mpirun itself on one node).
-SHOW = 'echo "preload=$LD_PRELOAD allreduce=$STRETTO_ALLREDUCE record=$STRETTO_RECORD $STRETTO_VERBOSE"'
+SHOW = 'echo "preload=$LD_PRELOAD allreduce=$STRETTO_ALLREDUCE profile=$STRETTO_PROFILE $STRETTO_VERBOSE"'
 PARENT = "tr '\\0' '\\n' < /proc/$PPID/environ | grep -c '^LD_PRELOAD=.*libstretto' ; true"
 
 
@@ -22,13 +22,13 @@ def test_program_runs_and_its_exit_code_is_kept(stretto: Stretto) -> None:
 
 
 def test_ranks_see_the_library_and_the_settings(stretto: Stretto, tmp_path: Path) -> None:
-    directory = tmp_path / "new" / "recording"
+    directory = tmp_path / "new" / "profile"
     result = stretto(
         "run",
         "--allreduce",
         "native",
         "--verbose",
-        "--record",
+        "--profile",
         str(directory),
         "--",
         "mpirun",
@@ -40,7 +40,7 @@ def test_ranks_see_the_library_and_the_settings(stretto: Stretto, tmp_path: Path
     )
     lines = [line for line in result.stdout.splitlines() if line.startswith("preload=")]
     assert len(lines) == 2, result.stderr
-    assert re.fullmatch(rf"preload=/\S+/libstretto_openmpi\.so allreduce=native record={directory} 1", lines[0])
+    assert re.fullmatch(rf"preload=/\S+/libstretto_openmpi\.so allreduce=native profile={directory} 1", lines[0])
     assert directory.is_dir()
 
 
@@ -163,7 +163,7 @@ def test_program_of_another_mpi_is_refused(stretto: Stretto, foreign_program: Pa
         (["--", "/no/such/mpirun", "-n", "2", "true"], ["/no/such/mpirun", "launcher not found"]),
         (["--allreduce", "nonsense", "--", "mpirun", "true"], ["--allreduce=nonsense", "choose from native, default"]),
         (["--mpi", "lam", "--", "mpirun", "true"], ["--mpi=lam", "openmpi"]),
-        (["--record", "/proc/none", "--", "mpirun", "-n", "1", "true"], ["--record /proc/none"]),
+        (["--profile", "/proc/none", "--", "mpirun", "-n", "1", "true"], ["--profile /proc/none"]),
         (["--no-such-option", "--", "true"], ["--no-such-option"]),
         ([], ["COMMAND"]),
     ],
@@ -181,15 +181,15 @@ def test_unknown_algorithm_in_the_environment_names_the_variable(stretto: Strett
     assert "STRETTO_BARRIER=nonsense" in result.stderr
 
 
-def test_recording_does_not_mix_with_an_earlier_one(stretto: Stretto, tmp_path: Path) -> None:
+def test_profile_does_not_mix_with_an_earlier_one(stretto: Stretto, tmp_path: Path) -> None:
     (tmp_path / "rank-00000.stretto").touch()
-    result = stretto("run", "--record", str(tmp_path), "--", "mpirun", "-n", "1", "true")
+    result = stretto("run", "--profile", str(tmp_path), "--", "mpirun", "-n", "1", "true")
     assert result.returncode == 2
-    assert "earlier recording" in result.stderr
+    assert "earlier profile" in result.stderr
 
 
-def test_refused_run_makes_no_recording_directory(stretto: Stretto, tmp_path: Path) -> None:
-    stretto("run", "--record", str(tmp_path / "r"), "--", "mpirun", "-n", "1", "./no-such-program")
+def test_refused_run_makes_no_profile_directory(stretto: Stretto, tmp_path: Path) -> None:
+    stretto("run", "--profile", str(tmp_path / "r"), "--", "mpirun", "-n", "1", "./no-such-program")
     assert not (tmp_path / "r").exists()
 
 

@@ -1,0 +1,87 @@
+"""Call sites: addresses in the ranks' memory as places in program files, the same for all ranks."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stretto.profile.files import Profile
+
+_RESOLVE_LIMIT_S = 30
+UNKNOWN = "unknown"
+
+
+class Sites:
+    """Numbers for call sites. A site is named `function (file:line)` where the program, its debug information and
+    addr2line are there, else `function, file+offset`, else `file+offset`."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._modules = {rank.world_rank: rank.facts.get("module", []) for rank in profile.ranks}
+        self._numbers: dict[tuple[str, int], int] = {}
+        self._known: dict[tuple[int, int], int] = {}
+        self._names: dict[int, str] = {}
+
+    def numbers(self, addresses: NDArray[np.uint64], ranks: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The site of each address, seen by the rank beside it; both (n,)."""
+        pairs = np.empty(len(addresses), [("rank", "i8"), ("address", "u8")])
+        pairs["rank"], pairs["address"] = ranks, addresses
+        unique, inverse = np.unique(pairs, return_inverse=True)
+        numbers = np.array([self._number(int(rank), int(address)) for rank, address in unique], np.int64)
+        outcome: NDArray[np.int64] = numbers[inverse]
+        return outcome
+
+    def _number(self, rank: int, address: int) -> int:
+        known = self._known.get((rank, address))
+        if known is None:
+            place = (UNKNOWN, 0)
+            for module in self._modules[rank]:
+                if module["begin"] <= address < module["end"]:
+                    place = (module["path"], address - module["base"])
+            known = self._known[rank, address] = self._numbers.setdefault(place, len(self._numbers))
+        return known
+
+    def name(self, number: int) -> str:
+        """The site in words. New sites are looked up all at once."""
+        if number not in self._names:
+            self._resolve()
+        return self._names[number]
+
+    def _resolve(self) -> None:
+        fresh: dict[str, list[tuple[int, int]]] = {}
+        for (path, offset), number in self._numbers.items():
+            if number not in self._names:
+                fresh.setdefault(path, []).append((offset, number))
+        for path, places in fresh.items():
+            sources = _addr2line(path, [offset for offset, _ in places])
+            for (offset, number), source in zip(places, sources, strict=True):
+                plain = UNKNOWN if path == UNKNOWN else f"{Path(path).name}+{offset:#x}"
+                function, line = source
+                self._names[number] = f"{function} ({line})" if line else f"{function}, {plain}" if function else plain
+
+
+def _addr2line(path: str, offsets: list[int]) -> list[tuple[str, str]]:
+    """Function and `file:line` of return addresses, "" for what is not known."""
+    nothing = [("", "")] * len(offsets)
+    tool = shutil.which("addr2line")
+    if tool is None or not Path(path).is_file():
+        return nothing
+    # The call stands before the address to which it returns.
+    command = [tool, "-C", "-f", "-e", path, *(hex(offset - 1) for offset in offsets)]
+    try:
+        outcome = subprocess.run(command, capture_output=True, text=True, timeout=_RESOLVE_LIMIT_S, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return nothing
+    lines = outcome.stdout.splitlines()
+    if len(lines) != 2 * len(offsets):
+        return nothing
+    return [_in_words(function, place) for function, place in zip(lines[::2], lines[1::2], strict=True)]
+
+
+def _in_words(function: str, place: str) -> tuple[str, str]:
+    file, _, line = place.rpartition(":")
+    known = file != "??"
+    return "" if function == "??" else function, f"{Path(file).name}:{line.split()[0]}" if known else ""
