@@ -24,10 +24,10 @@ constexpr unsigned kLooksPerRound = 50;
 constexpr unsigned kRoundsPerPoke = 8;
 constexpr std::int64_t kCrowdedYieldNs = 200'000;
 constexpr std::int64_t kYieldForNs = 200'000'000;
-// Sleeps end on a common grid of the clock, so that those of one core share a timer's interrupt, and grow while somebody
-// needs the core: then no rank keeps a peer that needs it in MPI waiting for much longer than it has waited itself. One
-// wake costs the ranks that compute some 4 us: sleeps of 1, 2, 4, 4... ms made a step in which the late ranks compute
-// 0.2 % longer than under Open MPI, which yields; these end within 0.05 % of it (8 ranks, 2 cores).
+// Sleeps end on a common grid of the clock, so that those of one core share a timer's interrupt, and grow while
+// somebody needs the core: then no rank keeps a peer that needs it in MPI waiting for much longer than it has waited
+// itself. One wake costs the ranks that compute some 4 us: sleeps of 1, 2, 4, 4... ms made a step in which the late
+// ranks compute 0.2 % longer than under Open MPI, which yields; these end within 0.05 % of it (8 ranks, 2 cores).
 constexpr std::int64_t kSleepGridNs = 4'000'000;
 constexpr std::int64_t kLongestSleepNs = 32'000'000;
 
