@@ -81,7 +81,7 @@ def losses_agree(runs: list[Run], tolerance: float = LOSS_TOLERANCE) -> tuple[bo
     return greatest <= tolerance, greatest
 
 
-def _environment() -> dict[str, str]:
+def rank_environment() -> dict[str, str]:
     """Ours without settings of Stretto's, with one thread a rank, and with more ranks than cores allowed."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("STRETTO_")}
     kept.update({name: os.environ[name] for name in ("STRETTO_LIB_DIR",) if name in os.environ})
@@ -109,7 +109,7 @@ def train_once(native: bool, steps: int, ranks: int, directory: Path) -> Run:
     output = directory / "result.json"
     training = [sys.executable, str(_PROGRAM), "--steps", str(steps), "--out", str(output)]
     command = [sys.executable, "-m", "stretto", "run", *choice, "--profile", str(directory), "--"]
-    run_limited([*command, launcher, "-n", str(ranks), *training], _environment(), _RUN_LIMIT_S)
+    run_limited([*command, launcher, "-n", str(ranks), *training], rank_environment(), _RUN_LIMIT_S)
     result = json.loads(output.read_text())
     profile = open_profile(directory)
     calls, unmatched = load_calls(profile)

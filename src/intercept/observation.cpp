@@ -6,13 +6,12 @@
 
 namespace stretto::intercept {
 
-Observation::Observation(Profiler& profiler, Communicator* communicator, Operation operation, Form form)
-    : profiler_(profiler), communicator_(communicator) {
-  if (communicator_ == nullptr || !profiler_.active()) return;
+void Observation::prepare(Operation operation, const Form& form) {
   const bool is_call = form.call_site != nullptr;
   if (is_call) ++communicator_->sequence;
   wanted_ = !is_call || profiler_.wants(operation, communicator_->sequence);
   if (!wanted_) return;
+  record_ = {};
   record_.arrival_ns = monotonic_ns();
   record_.sequence = communicator_->sequence;
   record_.communicator = communicator_->index;
@@ -67,10 +66,6 @@ Observation& Observation::data(MPI_Count count, MPI_Datatype datatype) {
 Observation& Observation::times_ranks() {
   record_.bytes *= static_cast<std::uint64_t>(communicator_->size);
   return *this;
-}
-
-void Observation::ran(const Algorithm* algorithm) {
-  if (algorithm != nullptr) record_.algorithm = static_cast<std::uint16_t>(algorithm - algorithms().data() + 1);
 }
 
 int Observation::neighbours() const { return communicator_->out_neighbours; }

@@ -20,8 +20,14 @@ class Observation {
     const void* call_site = nullptr;  // nullptr: not a call yet (MPI_X_init)
   };
 
-  Observation(Profiler& profiler, Communicator* communicator, Operation operation, Form form);
-  ~Observation() { end(); }
+  Observation(Profiler& profiler, Communicator* communicator, Operation operation, Form form)
+      : profiler_(profiler), communicator_(communicator) {
+    // Without a profile this must cost next to nothing.
+    if (communicator != nullptr && profiler.active()) prepare(operation, form);
+  }
+  ~Observation() {
+    if (ticket_.record != nullptr) end();
+  }
   Observation(const Observation&) = delete;
   Observation& operator=(const Observation&) = delete;
 
@@ -60,7 +66,10 @@ class Observation {
     return add_up(counts, datatypes, neighbours());
   }
 
-  void ran(const Algorithm* algorithm);
+  void ran(const Algorithm* algorithm) {
+    if (wanted_ && algorithm != nullptr)
+      record_.algorithm = static_cast<std::uint16_t>(algorithm - algorithms().data() + 1);
+  }
 
   /// The call was started and `request` stands for it: the record ends when that is found complete.
   void hand_over(MPI_Request request);
@@ -83,12 +92,13 @@ class Observation {
     record_.bytes = bytes;
     return *this;
   }
+  void prepare(Operation operation, const Form& form);
   void end();
 
   Profiler& profiler_;
   Communicator* communicator_;
   bool wanted_ = false;
-  profile::Record record_{};
+  profile::Record record_;  // filled only where it is wanted
   profile::Ticket ticket_;
 };
 
