@@ -13,6 +13,7 @@
 
 #include "algorithms/registry.hpp"
 #include "core/clock.hpp"
+#include "intercept/clock_sync.hpp"
 
 namespace stretto::intercept {
 namespace {
@@ -82,11 +83,16 @@ void Profiler::start(const Configuration& configuration, int world_rank, int wor
   if (world_rank == 0 && getrandom(&run, sizeof run, 0) != sizeof run) run = static_cast<std::uint64_t>(monotonic_ns());
   PMPI_Bcast(&run, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
   std::string error;
-  if (!file_.open({settings.directory, world_rank, world_size, run, settings.max_bytes}, error)) {
-    std::fprintf(stderr, "stretto: STRETTO_PROFILE: %s\n", error.c_str());
+  const bool opened = file_.open({settings.directory, world_rank, world_size, run, settings.max_bytes}, error);
+  int first_without = opened ? world_size : world_rank;
+  PMPI_Allreduce(MPI_IN_PLACE, &first_without, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (first_without < world_size) {
+    if (world_rank == first_without) std::fprintf(stderr, "stretto: STRETTO_PROFILE: %s\n", error.c_str());
+    PMPI_Barrier(MPI_COMM_WORLD);  // a launcher ends the job at the first exit: not before the message is out
     std::exit(2);
   }
   tell_job(configuration);
+  tell_clock();
 }
 
 void Profiler::finish(const std::vector<Communicator*>& communicators) {
@@ -97,6 +103,7 @@ void Profiler::finish(const std::vector<Communicator*>& communicators) {
     fact(R"({"fact":"communicator_name","index":)" + std::to_string(communicator->index) + R"(,"name":)" +
          json_string(name_of(communicator->comm)) + "}");
   }
+  tell_clock();
   file_.mark_finished();
   file_.close();
 }
@@ -116,6 +123,12 @@ void Profiler::tell_job(const Configuration& configuration) {
        "]}");
   fact(R"({"fact":"algorithms","names":["native",)" +
        name_list(algorithms(), [](const Algorithm& algorithm) { return algorithm.name; }) + "]}");
+}
+
+void Profiler::tell_clock() {
+  const ClockOffset clock = compare_clocks(MPI_COMM_WORLD);
+  fact(R"({"fact":"clock","at_ns":)" + std::to_string(clock.at_ns) + R"(,"offset_ns":)" +
+       std::to_string(clock.offset_ns) + R"(,"error_ns":)" + std::to_string(clock.error_ns) + "}");
 }
 
 // Notes the executable parts of what is loaded by now.

@@ -76,6 +76,7 @@ class Profiler {
 
  private:
   void tell_job(const Configuration& configuration);
+  void tell_clock();
   void find_modules();
   void fact(const std::string& json) { file_.add_fact(json); }
 

@@ -1,6 +1,7 @@
 #include "intercept/runtime.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <cassert>
 #include <cstdio>
@@ -20,8 +21,15 @@ bool speaks_for_all() {
   return true;
 }
 
+// A launcher ends the whole job at the first exit: whoever is silent stays until the speaker has spoken, which ends it.
+constexpr unsigned kSilentSeconds = 2;
+
 [[noreturn]] void refuse(const std::string& message) {
-  if (speaks_for_all()) std::fprintf(stderr, "%s\n", message.c_str());
+  if (speaks_for_all()) {
+    std::fprintf(stderr, "%s\n", message.c_str());
+  } else {
+    sleep(kSilentSeconds);
+  }
   std::exit(2);
 }
 
