@@ -64,6 +64,11 @@ def _share_cells(share: Share, total: float) -> list[str]:
     ]
 
 
+def _factor_cells(share: Share) -> list[str]:
+    factors = (share.worst_factor, share.mean_factor, share.node_worst_factor, share.node_mean_factor)
+    return ["-" if factor is None else f"{factor:,.1f}" for factor in factors]
+
+
 _SHARE_HEADINGS = ["calls", "time", "share", "of it waiting", "mean imbalance", "mean lag"]
 
 
@@ -89,9 +94,10 @@ def print_report(console: Console, summary: Summary) -> None:
     for operation, share in summary.by_operation.items():
         table.add_row(operation, *_share_cells(share, total), _ran(share))
     console.print(table)
-    table = _table("By message size", ["operation", "size", *_SHARE_HEADINGS], left=2)
+    factors = ["worst / alpha", "average / alpha", "in nodes", "average in nodes"]
+    table = _table("By message size, with imbalance factors", ["operation", "size", *_SHARE_HEADINGS, *factors], left=2)
     for (operation, size), share in list(summary.by_class.items())[:_ROWS]:
-        table.add_row(operation, size, *_share_cells(share, total))
+        table.add_row(operation, size, *_share_cells(share, total), *_factor_cells(share))
     console.print(table)
     table = _table("By call site", ["operation", "called from", *_SHARE_HEADINGS], left=2)
     for (operation, site), share in list(summary.by_site.items())[:_ROWS]:

@@ -13,6 +13,7 @@
 
 #include "algorithms/registry.hpp"
 #include "core/clock.hpp"
+#include "intercept/calibration.hpp"
 #include "intercept/clock_sync.hpp"
 
 namespace stretto::intercept {
@@ -93,6 +94,7 @@ void Profiler::start(const Configuration& configuration, int world_rank, int wor
   }
   tell_job(configuration);
   tell_clock();
+  tell_alpha();
 }
 
 void Profiler::finish(const std::vector<Communicator*>& communicators) {
@@ -129,6 +131,24 @@ void Profiler::tell_clock() {
   const ClockOffset clock = compare_clocks(MPI_COMM_WORLD);
   fact(R"({"fact":"clock","at_ns":)" + std::to_string(clock.at_ns) + R"(,"offset_ns":)" +
        std::to_string(clock.offset_ns) + R"(,"error_ns":)" + std::to_string(clock.error_ns) + "}");
+}
+
+// A communicator of our own: the program's messages may be on their way in the world.
+void Profiler::tell_alpha() {
+  MPI_Comm ours = MPI_COMM_NULL;
+  PMPI_Comm_dup(MPI_COMM_WORLD, &ours);
+  const Calibration calibration = measure_point_to_point(ours);
+  PMPI_Comm_free(&ours);
+  const auto tell = [this](const char* kind, const std::vector<OneWay>& points) {
+    if (points.empty()) return;
+    std::string list;
+    for (const OneWay& point : points) {
+      list += (list.empty() ? "[" : ",[") + std::to_string(point.bytes) + "," + std::to_string(point.ns) + "]";
+    }
+    fact(std::string(R"({"fact":"alpha","between":")") + kind + R"(","points":[)" + list + "]}");
+  };
+  tell("node", calibration.node);
+  tell("network", calibration.network);
 }
 
 // Notes the executable parts of what is loaded by now.

@@ -77,6 +77,7 @@ class Profiler {
  private:
   void tell_job(const Configuration& configuration);
   void tell_clock();
+  void tell_alpha();
   void find_modules();
   void fact(const std::string& json) { file_.add_fact(json); }
 

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from stretto.profile.calls import Block, Matcher, Unmatched, is_blocking, waiting_ns
 from stretto.profile.clocks import clock_error_ns
 from stretto.profile.files import NON_BLOCKING, PERSISTENT, Profile
+from stretto.profile.imbalance import Factors, ImbalanceFactors
 from stretto.profile.sites import Sites
 from stretto.profile.wait_states import wait_states
 
 # Upper bounds in bytes, inclusive, of the classes of message size (Alizadeh 2021, 3.2.4).
 SIZE_CLASSES = ((1 << 10, "0-1 KB"), (1 << 20, "1 KB-1 MB"), (1 << 26, "1-64 MB"), (1 << 63, "over 64 MB"))
 _WORST_CALLS = 20
+_FACTORS = ("worst", "mean", "node_worst", "node_mean")
 _CLASS_BOUNDS = np.array([bound for bound, _ in SIZE_CLASSES], np.uint64)
 
 
@@ -25,7 +27,8 @@ class Share:
     """Calls of one kind. `calls`: of all ranks together, one each; times in seconds summed over ranks.
 
     inside: in MPI; waiting: before the last rank came; after_last: once all were there; lag: completion lags, one a
-    call; imbalance and mean_imbalance: Omega and Delta, summed over calls; bytes: summed over calls.
+    call; imbalance and mean_imbalance: Omega and Delta, summed over calls; bytes: summed over calls. Factors are means
+    over calls, None where not known (profile.imbalance).
     """
 
     calls: int = 0
@@ -37,6 +40,10 @@ class Share:
     mean_imbalance: float = 0.0
     bytes: int = 0
     algorithms: dict[str, int] = field(default_factory=dict)
+    worst_factor: float | None = None
+    mean_factor: float | None = None
+    node_worst_factor: float | None = None
+    node_mean_factor: float | None = None
 
 
 @dataclass
@@ -129,6 +136,8 @@ class _Builder:
         self._worst: list[tuple[float, NDArray[np.void], int]] = []  # caused, call, site
         self._first, self._last = np.iinfo(np.int64).max, np.iinfo(np.int64).min
         self._calls = 0
+        self._factors = ImbalanceFactors(profile)
+        self._factor_sums: dict[tuple[str, str], NDArray[np.float64]] = {}
 
     def add(self, block: Block) -> None:
         calls = block.calls
@@ -145,9 +154,12 @@ class _Builder:
         names = {int(code): self._profile.operation_name(*divmod(int(code), 4)) for code in np.unique(operations)}
         for code, rows in _groups(operations):
             self._share(self._by_operation, names[code], calls, inside, rows)
+        factors = self._factors.of(block)
         for code, rows in _groups(operations * len(SIZE_CLASSES) + classes):
             operation, size = divmod(code, len(SIZE_CLASSES))
-            self._share(self._by_class, (names[operation], SIZE_CLASSES[size][1]), calls, inside, rows)
+            key = (names[operation], SIZE_CLASSES[size][1])
+            self._share(self._by_class, key, calls, inside, rows)
+            self._add_factors(key, factors, rows)
         width = int(sites.max()) + 1
         for code, rows in _groups(operations * width + sites):
             operation, site = divmod(code, width)
@@ -177,6 +189,18 @@ class _Builder:
         for code, count in zip(*np.unique(these["algorithm"], return_counts=True), strict=True):
             name = self._profile.algorithms[code]
             share.algorithms[name] = share.algorithms.get(name, 0) + int(count)
+
+    def _add_factors(self, key: tuple[str, str], factors: Factors, rows: NDArray[np.int64]) -> None:
+        sums = self._factor_sums.setdefault(key, np.zeros((len(_FACTORS), 2)))
+        for row, name in zip(sums, _FACTORS, strict=True):
+            values = getattr(factors, name)[rows]
+            known = ~np.isnan(values)
+            row += values[known].sum(), known.sum()
+
+    def _set_factors(self) -> None:
+        for key, sums in self._factor_sums.items():
+            for (total, count), name in zip(sums, _FACTORS, strict=True):
+                setattr(self._by_class[key], f"{name}_factor", total / count if count else None)
 
     def _blame(self, block: Block, sites: NDArray[np.int64]) -> None:
         calls, records = block.calls, block.records
@@ -229,6 +253,7 @@ class _Builder:
 
     def finish(self, matcher: Matcher) -> Summary:
         profile = self._profile
+        self._set_factors()
         return Summary(
             profile,
             [*profile.warnings, *_unmatched_warnings(matcher.unmatched)],
