@@ -62,7 +62,7 @@ static int observe(stretto::intercept::Operation operation, MPI_Comm comm, stret
   Observation observation(runtime.profiler(), runtime.communicator(comm, blocking), operation, form);
   if (!observation.wanted()) return native();
   describe(observation);
-  if (form.call_site != nullptr) observation.begin();
+  if (form.caller.address != nullptr) observation.begin();
   const int result = native();
   if (!blocking && result == MPI_SUCCESS) observation.hand_over(*request);
   return result;
@@ -81,15 +81,15 @@ static int create(stretto::intercept::NativeCall native, const MPI_Comm* newcomm
 
 // The function `symbol`, which runs the body; there `next` is the one behind ours, `native` a call of it, and `here`
 // where ours was called from.
-#define STRETTO_ENTRY(symbol, parameters, arguments, ...)                                          \
-  extern "C" __attribute__((visibility("default"))) int symbol parameters {                        \
-    using Function = int(*) parameters;                                                            \
-    static const auto next = reinterpret_cast<Function>(stretto::intercept::next_symbol(#symbol)); \
-    if (stretto::intercept::Inside::now()) return next arguments;                                  \
-    [[maybe_unused]] const void* here = __builtin_return_address(0);                               \
-    const auto pass = [&] { return next arguments; };                                              \
-    const stretto::intercept::NativeCall native(pass);                                             \
-    __VA_ARGS__                                                                                    \
+#define STRETTO_ENTRY(symbol, parameters, arguments, ...)                                                       \
+  extern "C" __attribute__((visibility("default"))) int symbol parameters {                                     \
+    using Function = int(*) parameters;                                                                         \
+    static const auto next = reinterpret_cast<Function>(stretto::intercept::next_symbol(#symbol));              \
+    if (stretto::intercept::Inside::now()) return next arguments;                                               \
+    [[maybe_unused]] const stretto::intercept::Caller here{__builtin_return_address(0), __builtin_dwarf_cfa()}; \
+    const auto pass = [&] { return next arguments; };                                                           \
+    const stretto::intercept::NativeCall native(pass);                                                          \
+    __VA_ARGS__                                                                                                 \
   }
 #define STRETTO_BOTH(name, parameters, arguments, ...)          \
   STRETTO_ENTRY(MPI_##name, parameters, arguments, __VA_ARGS__) \
@@ -122,10 +122,11 @@ static int create(stretto::intercept::NativeCall native, const MPI_Comm* newcomm
   STRETTO_BOTH(symbol, (STRETTO_LIST parameters, MPI_Request * request), (STRETTO_LIST arguments, request), \
                STRETTO_OBSERVE(name, description, stretto::profile::kNonBlocking, here, request))
 #if STRETTO_PERSISTENT
-#define STRETTO_PERSISTENT_FORM(name, symbol, parameters, arguments, description)       \
-  STRETTO_BOTH(symbol, (STRETTO_LIST parameters, MPI_Info info, MPI_Request * request), \
-               (STRETTO_LIST arguments, info, request),                                 \
-               STRETTO_OBSERVE(name, description, stretto::profile::kPersistent, nullptr, request))
+#define STRETTO_PERSISTENT_FORM(name, symbol, parameters, arguments, description) \
+  STRETTO_BOTH(                                                                   \
+      symbol, (STRETTO_LIST parameters, MPI_Info info, MPI_Request * request),    \
+      (STRETTO_LIST arguments, info, request),                                    \
+      STRETTO_OBSERVE(name, description, stretto::profile::kPersistent, stretto::intercept::Caller{}, request))
 #else
 #define STRETTO_PERSISTENT_FORM(name, symbol, parameters, arguments, description)
 #endif

@@ -18,7 +18,7 @@ class Interception {
         collective_(collective),
         comm_(comm),
         communicator_(needs_state() ? runtime_.communicator(comm) : nullptr),
-        observation_(runtime_.profiler(), communicator_, operation, {0, site.address}) {
+        observation_(runtime_.profiler(), communicator_, operation, {0, site.caller}) {
     if (!observation_.wanted()) return;
     site.describe(observation_);
     observation_.begin();

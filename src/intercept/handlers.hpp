@@ -10,7 +10,7 @@ namespace stretto::intercept {
 
 /// Where a collective was called from, and what it moves. Refers to the caller's stack.
 struct CallSite {
-  const void* address = nullptr;
+  Caller caller;
   Description describe;
 };
 

@@ -7,7 +7,7 @@
 namespace stretto::intercept {
 
 void Observation::prepare(Operation operation, const Form& form) {
-  const bool is_call = form.call_site != nullptr;
+  const bool is_call = form.caller.address != nullptr;
   if (is_call) ++communicator_->sequence;
   wanted_ = !is_call || profiler_.wants(operation, communicator_->sequence);
   if (!wanted_) return;
@@ -19,12 +19,11 @@ void Observation::prepare(Operation operation, const Form& form) {
   record_.root = -1;
   record_.datatype = record_.reduction = record_.place = profile::kNone;
   record_.flags = form.flags;
-  record_.call_site = reinterpret_cast<std::uint64_t>(form.call_site);
+  if (is_call) record_.call_site = profiler_.locate(form.caller);
 }
 
 void Observation::begin() {
   if (!wanted_) return;
-  profiler_.locate(record_.call_site);
   ticket_ = profiler_.file().begin(record_);
 }
 

@@ -16,8 +16,8 @@ namespace stretto::intercept {
 class Observation {
  public:
   struct Form {
-    std::uint16_t flags = 0;          // profile::kNonBlocking, kPersistent
-    const void* call_site = nullptr;  // nullptr: not a call yet (MPI_X_init)
+    std::uint16_t flags = 0;  // profile::kNonBlocking, kPersistent
+    Caller caller;            // nobody: not a call yet (MPI_X_init)
   };
 
   Observation(Profiler& profiler, Communicator* communicator, Operation operation, Form form)

@@ -1,6 +1,5 @@
 #include "intercept/profiler.hpp"
 
-#include <link.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -48,13 +47,6 @@ std::string name_of(MPI_Comm comm) {
   int length = 0;
   PMPI_Comm_get_name(comm, name, &length);
   return name;
-}
-
-std::string path_of(const dl_phdr_info& info) {
-  if (info.dlpi_name != nullptr && *info.dlpi_name != '\0') return info.dlpi_name;
-  char path[4096];
-  const ssize_t bytes = readlink("/proc/self/exe", path, sizeof path);
-  return {path, static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))};
 }
 
 }  // namespace
@@ -151,43 +143,11 @@ void Profiler::tell_alpha() {
   tell("network", calibration.network);
 }
 
-// Notes the executable parts of what is loaded by now.
-void Profiler::find_modules() {
-  const auto visit = [](dl_phdr_info* info, std::size_t, void* self) {
-    auto& modules = static_cast<Profiler*>(self)->modules_;
-    for (int i = 0; i < info->dlpi_phnum; ++i) {
-      const ElfW(Phdr)& part = info->dlpi_phdr[i];
-      if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
-      const std::uint64_t begin = info->dlpi_addr + part.p_vaddr;
-      const bool known =
-          std::any_of(modules.begin(), modules.end(), [begin](const Module& module) { return module.begin == begin; });
-      if (!known) modules.push_back({begin, begin + part.p_memsz, info->dlpi_addr, path_of(*info), false});
-    }
-    return 0;
-  };
-  dl_iterate_phdr(visit, this);
-}
-
-void Profiler::locate(std::uint64_t address) {
-  static thread_local std::uint64_t begin = 0;
-  static thread_local std::uint64_t end = 0;
-  if (address >= begin && address < end) return;
-  const std::scoped_lock lock(modules_mutex_);
-  const auto holds = [address](const Module& module) { return address >= module.begin && address < module.end; };
-  auto found = std::find_if(modules_.begin(), modules_.end(), holds);
-  if (found == modules_.end()) {
-    find_modules();
-    found = std::find_if(modules_.begin(), modules_.end(), holds);
-  }
-  begin = address;  // if no module holds it, it was made at run time: nothing to tell
-  end = address + 1;
-  if (found == modules_.end()) return;
-  begin = found->begin;
-  end = found->end;
-  if (found->told) return;
-  found->told = true;
-  fact(R"({"fact":"module","path":)" + json_string(found->path) + R"(,"base":)" + std::to_string(found->base) +
-       R"(,"begin":)" + std::to_string(found->begin) + R"(,"end":)" + std::to_string(found->end) + "}");
+std::uint64_t Profiler::locate(const Caller& caller) {
+  return call_sites_.resolve(caller, [this](const Module& module) {
+    fact(R"({"fact":"module","path":)" + json_string(module.path) + R"(,"base":)" + std::to_string(module.base) +
+         R"(,"begin":)" + std::to_string(module.begin) + R"(,"end":)" + std::to_string(module.end) + "}");
+  });
 }
 
 void Profiler::introduce(Communicator& communicator, MPI_Comm comm, bool alone) {

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "intercept/call_site.hpp"
 #include "intercept/communicator.hpp"
 #include "intercept/operations.hpp"
 #include "profile/profile_file.hpp"
@@ -69,8 +70,8 @@ class Profiler {
 
   std::uint16_t number_of(MPI_Datatype datatype, std::size_t bytes);
   std::uint16_t number_of(MPI_Op op);
-  /// Tells of the module that holds `address`, if that is not known yet.
-  void locate(std::uint64_t address);
+  /// Where in the program the call came from; tells of the module that holds it.
+  std::uint64_t locate(const Caller& caller);
 
   profile::ProfileFile& file() { return file_; }
 
@@ -78,7 +79,6 @@ class Profiler {
   void tell_job(const Configuration& configuration);
   void tell_clock();
   void tell_alpha();
-  void find_modules();
   void fact(const std::string& json) { file_.add_fact(json); }
 
   profile::ProfileFile file_;
@@ -90,15 +90,7 @@ class Profiler {
   std::atomic<std::uint32_t> identities_{0};
   Names<MPI_Datatype> datatypes_;
   Names<MPI_Op> reductions_;
-  struct Module {
-    std::uint64_t begin;
-    std::uint64_t end;
-    std::uint64_t base;
-    std::string path;
-    bool told;
-  };
-  std::mutex modules_mutex_;
-  std::vector<Module> modules_;
+  CallSites call_sites_;
 };
 
 }  // namespace stretto::intercept

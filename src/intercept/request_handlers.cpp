@@ -68,7 +68,7 @@ int Handler::Startall(int count, MPI_Request* requests) noexcept {
   Requests& ours = Runtime::get().requests();
   if (!ours.any()) return native_();
   const Inside inside;
-  for (int i = 0; requests != nullptr && i < count; ++i) ours.start(requests[i], site_.address);
+  for (int i = 0; requests != nullptr && i < count; ++i) ours.start(requests[i], site_.caller);
   return native_();
 }
 

@@ -18,16 +18,15 @@ void Requests::add_persistent(MPI_Request request, const profile::Record& record
   count_.store(pending_.size(), std::memory_order_relaxed);
 }
 
-void Requests::start(MPI_Request request, const void* call_site) {
+void Requests::start(MPI_Request request, const Caller& caller) {
   const std::scoped_lock lock(mutex_);
   const auto found = pending_.find(request);
   if (found == pending_.end()) return;
   Pending& pending = found->second;
   ++pending.record.sequence;
   if (!profiler_.wants(static_cast<Operation>(pending.record.operation), pending.record.sequence)) return;
-  pending.record.call_site = reinterpret_cast<std::uint64_t>(call_site);
+  pending.record.call_site = profiler_.locate(caller);
   pending.record.arrival_ns = monotonic_ns();
-  profiler_.locate(pending.record.call_site);
   pending.ticket = profiler_.file().begin(pending.record);
 }
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "intercept/call_site.hpp"
 #include "profile/profile_file.hpp"
 
 namespace stretto::intercept {
@@ -26,7 +27,7 @@ class Requests {
   /// `record`: what every start of it records.
   void add_persistent(MPI_Request request, const profile::Record& record);
   /// Before MPI_Start: a call of a persistent collective begins.
-  void start(MPI_Request request, const void* call_site);
+  void start(MPI_Request request, const Caller& caller);
   void forget(MPI_Request request);
 
  private:
