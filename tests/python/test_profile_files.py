@@ -76,6 +76,12 @@ def test_bad_file_is_named_with_what_is_wrong(tmp_path: Path, head: dict[str, An
     assert str(path) in str(error.value)
 
 
+def test_fact_that_lacks_something_is_named(tmp_path: Path) -> None:
+    path = write_rank(tmp_path, 0, 1, [], [{"fact": "clock", "at_ns": 5}, {"fact": "of a later version"}])
+    with pytest.raises(StrettoError, match="`clock` without error_ns, offset_ns"):
+        read_rank(path)
+
+
 @pytest.mark.parametrize("bytes_left", [0, 100, FACTS_OFFSET + 10, RECORDS_OFFSET - 4000])
 def test_file_cut_off_anywhere_is_no_crash(tmp_path: Path, bytes_left: int) -> None:
     path = write_rank(tmp_path, 0, 1, [Call(1, 2)])

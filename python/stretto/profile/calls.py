@@ -28,7 +28,8 @@ from stretto.profile.clocks import correct_times
 from stretto.profile.files import NON_BLOCKING, PERSISTENT, RECORD, Profile, RankFile
 
 # A record with who made it: `rank` of the world, which is rank `member` of Matcher.communicators[group].
-MATCHED = np.dtype([*RECORD.descr, ("rank", "<i4"), ("member", "<i4"), ("group", "<i4")])
+# Aligned: a whole number of words, see _take.
+MATCHED = np.dtype([*RECORD.descr, ("rank", "<i4"), ("member", "<i4"), ("group", "<i4")], align=True)
 
 CALL = np.dtype(
     [
@@ -141,15 +142,13 @@ class Matcher:
         for fresh in self._stretches():
             lonely = ~matched[fresh["group"]]
             self.unmatched.alone += int(lonely.sum())
-            records = np.concatenate([waiting, fresh[~lonely]])
-            records = records[np.lexsort((records["member"], _keys(records)))]
+            records = _in_order_of_calls(np.concatenate([waiting, _only(fresh, ~lonely)]))
             keys = _keys(records)
             starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, int)
             counts = np.diff(np.append(starts, len(keys)))
             whole = counts == sizes[records["group"][starts]]
-            waiting = records[np.repeat(~whole, counts)]
-            records, counts = records[np.repeat(whole, counts)], counts[whole]
-            yield self._finish(records, counts)
+            waiting = _only(records, np.repeat(~whole, counts))
+            yield self._finish(_only(records, np.repeat(whole, counts)), counts[whole])
         self.unmatched.calls += len(np.unique(_keys(waiting)))
 
     def _finish(self, records: NDArray[np.void], counts: NDArray[np.int64]) -> Block:
@@ -166,34 +165,27 @@ class Matcher:
             single = counts == 1
             self.unmatched.single += int((fitting & ended & single).sum())
             good = fitting & ended & ~single
-        records, counts = records[np.repeat(good, counts)], counts[good]
+        records, counts = _only(records, np.repeat(good, counts)), counts[good]
         starts = np.cumsum(counts) - counts
         return Block(_figures(records, starts, counts), records, starts)
 
     def _stretches(self) -> Iterator[NDArray[np.void]]:
         """Records of all ranks from one moment to the next, so chosen that about the same number comes at a time."""
         sources = {rank.world_rank: self._corrected(rank) for rank in self.profile.ranks}
-        held: dict[int, NDArray[np.void]] = {}
-        while sources or held:
-            for rank in [rank for rank in sources if rank not in held or not len(held[rank])]:
+        held = {rank: np.empty(0, MATCHED) for rank in sources}
+        while held:
+            for rank in [rank for rank in sources if len(held[rank]) < self._records_at_once // 2]:
                 block = next(sources[rank], None)
                 if block is None:
                     del sources[rank]
-                    held.pop(rank, None)
                 else:
-                    held[rank] = block
+                    held[rank] = np.concatenate([held[rank], block]) if len(held[rank]) else block
             # A rank whose file goes on may have more before the end of what is held of it, but not after.
             open_ends = [held[rank]["arrival_ns"].max() for rank in sources if len(held[rank])]
             until = min(open_ends) if open_ends else np.iinfo(np.int64).max
-            out = []
-            for rank, block in list(held.items()):
-                now = block["arrival_ns"] <= until
-                out.append(block[now])
-                held[rank] = block[~now]
-                if rank not in sources:
-                    del held[rank]
-            if out:
-                yield np.concatenate(out)
+            due = {rank: block["arrival_ns"] <= until for rank, block in held.items()}
+            yield np.concatenate([_only(held[rank], now) for rank, now in due.items()])
+            held = {rank: _only(held[rank], ~now) for rank, now in due.items() if rank in sources or not now.all()}
 
     def _corrected(self, rank: RankFile) -> Iterator[NDArray[np.void]]:
         groups, members = self._places[rank.world_rank]
@@ -209,6 +201,29 @@ class Matcher:
             self.unmatched.alone += int((~known).sum())
             if len(block):
                 yield block
+
+
+def _only(rows: NDArray[np.void], wanted: NDArray[np.bool_]) -> NDArray[np.void]:
+    """The wanted rows; no copy where that is all of them, as it mostly is."""
+    return rows if wanted.all() else _take(rows, np.flatnonzero(wanted))
+
+
+def _take(records: NDArray[np.void], rows: NDArray[np.int64]) -> NDArray[np.void]:
+    """records[rows], as rows of words: NumPy copies those several times as fast as structures."""
+    words = records.view(np.uint64).reshape(len(records), MATCHED.itemsize // 8)
+    taken: NDArray[np.void] = np.take(words, rows, axis=0).reshape(-1).view(MATCHED)
+    return taken
+
+
+def _in_order_of_calls(records: NDArray[np.void]) -> NDArray[np.void]:
+    """Sorted by call, and within a call by rank of the communicator."""
+    # One rank's records are mostly in order already, which a stable sort makes use of; and mostly ranks are in the same
+    # order in the communicator as here.
+    records = _take(records, np.argsort(_keys(records), kind="stable"))
+    keys, members = _keys(records), records["member"]
+    if np.any((keys[1:] == keys[:-1]) & (members[1:] <= members[:-1])):
+        records = _take(records, np.lexsort((members, keys)))
+    return records
 
 
 def _keys(records: NDArray[np.void]) -> NDArray[np.uint64]:

@@ -42,6 +42,18 @@ HEADER = np.dtype(
         ("layout", "S1024"),
     ]
 )
+# What a fact must say. Kinds that are not here are left alone.
+_FACTS = {
+    "job": {"command", "mpi"},
+    "operations": {"names"},
+    "algorithms": {"names"},
+    "communicator": {"index", "identity", "size", "rank", "matched", "name"},
+    "communicator_name": {"index", "name"},
+    "persistent": {"index", "communicator", "number"},
+    "module": {"path", "base", "begin", "end"},
+    "clock": {"at_ns", "offset_ns", "error_ns"},
+    "alpha": {"between", "points"},
+}
 # The fields that must be there; a file may have others, which are left alone.
 RECORD = np.dtype(
     [
@@ -168,9 +180,13 @@ def _parse_facts(path: Path, text: bytes) -> dict[str, list[dict[str, Any]]]:
     for line in text.splitlines():
         try:
             fact = json.loads(line)
-            facts.setdefault(fact["fact"], []).append(fact)
+            kind = fact["fact"]
         except (ValueError, KeyError, TypeError) as error:
             raise StrettoError(f"{path}: a fact that is not JSON: file is damaged") from error
+        missing = _FACTS.get(kind, set()) - fact.keys()
+        if missing:
+            raise StrettoError(f"{path}: a fact `{kind}` without {', '.join(sorted(missing))}: file is damaged")
+        facts.setdefault(kind, []).append(fact)
     if not {"job", "operations", "algorithms"} <= facts.keys():
         raise StrettoError(f"{path}: no facts about the job: file cut off, or the program died in MPI_Init")
     return facts
