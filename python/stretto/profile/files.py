@@ -105,7 +105,7 @@ class RankFile:
         """The records in the order in which the calls began, at most `most` at a time, as 1-D arrays of RECORD."""
         first = self.begun % self.capacity if self.begun > self.capacity else 0
         with self.path.open("rb") as file:
-            for begin, end in ((first, self.kept), (0, first)):
+            for begin, end in ((first, self.kept), (0, min(first, self.kept))):  # less than the ring on a full disk
                 for position in range(begin, end, most):
                     count = min(most, end - position)
                     file.seek(self.records_offset + position * self.layout.itemsize)
