@@ -9,24 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
-from stretto.errors import StrettoError
 from stretto.profile.files import open_profile
 from stretto.profile.summary import Share, Summary, summarise
+from stretto.progress import reading
 
 _ROWS = 10
 
 
 def read_summary(directory: Path) -> Summary:
     """Open and summarise a profile, with a progress bar on a terminal. Raises StrettoError where nothing is sound."""
-    if not directory.is_dir():
-        raise StrettoError(f"{directory}: no such directory: give the DIR of `stretto run --profile DIR`")
     profile = open_profile(directory)
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task("reading the profile", total=sum(rank.kept for rank in profile.ranks))
-        return summarise(profile, lambda records: progress.advance(task, records))
+    with reading(profile, f"reading {directory}") as progress:
+        return summarise(profile, progress)
 
 
 def format_seconds(seconds: float) -> str:

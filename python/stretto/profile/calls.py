@@ -73,15 +73,17 @@ class Communicator:
 
 @dataclass(frozen=True)
 class Block:
-    """Calls of which every rank's record is there.
+    """Calls of which every rank's record is there, and what else was read with them.
 
     calls: (n,) of CALL, durations in seconds; records: those of the calls, of MATCHED, one call's behind another's and
-    in the order of their ranks in the communicator; starts: (n,), where each call's records begin.
+    in the order of their ranks in the communicator; starts: (n,), where each call's records begin; rest: (m,) of
+    MATCHED, records that are of none of the calls, each in one block only; their `group` is -1 if it is not known.
     """
 
     calls: NDArray[np.void]
     records: NDArray[np.void]
     starts: NDArray[np.int64]
+    rest: NDArray[np.void]
 
 
 @dataclass
@@ -108,12 +110,15 @@ class Matcher:
         self._places = {rank.world_rank: self._learn(rank) for rank in profile.ranks}
 
     def _learn(self, rank: RankFile) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """For each communicator index of the rank's records: its index in `communicators`, and the rank there."""
+        """For each communicator index of the rank's records: its index in `communicators`, and the rank there.
+
+        The last entry, -1 and 0, stands for all indices of which no fact tells.
+        """
         facts = {fact["index"]: fact for fact in rank.facts.get("communicator", [])}
         names = {index: fact["name"] for index, fact in facts.items()}
         names |= {fact["index"]: fact["name"] for fact in rank.facts.get("communicator_name", [])}
         persistent = {fact["index"]: fact for fact in rank.facts.get("persistent", [])}
-        groups = np.full(max([*facts, *persistent, -1]) + 1, -1, np.int32)
+        groups = np.full(max([*facts, *persistent, -1]) + 2, -1, np.int32)
         members = np.zeros_like(groups)
         for index, fact in facts.items():
             key = (fact["identity"], 0) if fact["matched"] else (-1 - rank.world_rank, index)
@@ -134,9 +139,10 @@ class Matcher:
         return known
 
     def blocks(self) -> Iterator[Block]:
-        """All calls that can be matched, roughly in the order of time. `unmatched` is right when all are read."""
+        """All records of the profile, roughly in the order of time. `unmatched` is right when all are read."""
         sizes = np.array([communicator.size for communicator in self.communicators], np.int64)
-        matched = np.array([communicator.matched for communicator in self.communicators], bool)
+        # The last one, which is that at -1, stands for communicators that are not known.
+        matched = np.array([*(communicator.matched for communicator in self.communicators), False])
         waiting = np.empty(0, MATCHED)
         for fresh in self._stretches():
             lonely = ~matched[fresh["group"]]
@@ -149,11 +155,14 @@ class Matcher:
             whole = counts == sizes[records["group"][starts]]
             waiting = records[np.repeat(~whole, counts)]
             records, counts = records[np.repeat(whole, counts)], counts[whole]
-            yield self._finish(records, counts)
+            yield self._finish(records, counts, fresh[lonely])
         self.unmatched.calls += len(np.unique(_keys(waiting)))
+        if len(waiting):
+            yield self._finish(waiting[:0], np.empty(0, np.int64), waiting)
 
-    def _finish(self, records: NDArray[np.void], counts: NDArray[np.int64]) -> Block:
-        """Leaves out calls that have not ended on all ranks, those of one rank, and those that do not fit together."""
+    def _finish(self, records: NDArray[np.void], counts: NDArray[np.int64], rest: NDArray[np.void]) -> Block:
+        """Leaves out calls that have not ended on all ranks, those of one rank, and those that do not fit together:
+        their records join the `rest`."""
         good = np.ones(len(counts), bool)
         if len(counts):
             starts = np.cumsum(counts) - counts
@@ -166,9 +175,11 @@ class Matcher:
             single = counts == 1
             self.unmatched.single += int((fitting & ended & single).sum())
             good = fitting & ended & ~single
-        records, counts = records[np.repeat(good, counts)], counts[good]
+        kept = np.repeat(good, counts)
+        rest = np.concatenate([rest, records[~kept]])
+        records, counts = records[kept], counts[good]
         starts = np.cumsum(counts) - counts
-        return Block(_figures(records, starts, counts), records, starts)
+        return Block(_figures(records, starts, counts), records, starts, rest)
 
     def _stretches(self) -> Iterator[NDArray[np.void]]:
         """Records of all ranks from one moment to the next, so chosen that about the same number comes at a time."""
@@ -198,15 +209,14 @@ class Matcher:
     def _corrected(self, rank: RankFile) -> Iterator[NDArray[np.void]]:
         groups, members = self._places[rank.world_rank]
         for raw in rank.blocks(self._records_at_once):
-            known = raw["communicator"] < len(groups)
-            block = np.empty(int(known.sum()), MATCHED)
+            block = np.empty(len(raw), MATCHED)
             for name in RECORD.names or ():
-                block[name] = raw[name][known]
+                block[name] = raw[name]
+            index = np.minimum(raw["communicator"], len(groups) - 1)
             block["rank"] = rank.world_rank
-            block["group"] = groups[block["communicator"]]
-            block["member"] = members[block["communicator"]]
+            block["group"] = groups[index]
+            block["member"] = members[index]
             correct_times(rank, block)
-            self.unmatched.alone += int((~known).sum())
             if len(block):
                 yield block
 
