@@ -93,6 +93,18 @@ def test_communicators_of_one_rank_and_unmatched_ones(tmp_path: Path) -> None:
     assert (len(calls), unmatched) == (0, Unmatched(single=2, alone=2))
 
 
+def test_communicators_of_which_no_fact_tells(tmp_path: Path) -> None:
+    """Whether their index lies beyond those that are known or between them; every record is handed out all the same."""
+    for rank in (0, 1):
+        records = [Call(1, 2, communicator=1), Call(3, 4, communicator=2), Call(5, 6, communicator=9)]
+        write_rank(tmp_path, rank, 2, records, [communicator(2, 7, 2, rank)])
+    matcher = Matcher(open_profile(tmp_path))
+    (block,) = matcher.blocks()
+    assert matcher.unmatched == Unmatched(alone=4)
+    assert block.records["arrival_ns"].tolist() == [3, 3]
+    assert sorted(block.rest[["arrival_ns", "group"]].tolist()) == [(1, -1), (1, -1), (5, -1), (5, -1)]
+
+
 def test_persistent_collectives_are_matched_by_the_order_in_which_they_were_made(tmp_path: Path) -> None:
     for rank, indices in ((0, (1, 2)), (1, (2, 1))):
         facts = [{"fact": "persistent", "index": index, "communicator": 0, "number": n + 1}
