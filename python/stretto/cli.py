@@ -144,6 +144,18 @@ def export(
     write(directory, format_name, output)
 
 
+@app.command()
+def diff(
+    a: Annotated[Path, typer.Argument(help="a profile", metavar="A")],
+    b: Annotated[Path, typer.Argument(help="another one", metavar="B")],
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON instead of tables")] = False,
+) -> None:
+    """Compare two profiles: what each collective costs in them, and who waits for whom."""
+    from stretto.profile_diff import diff as show
+
+    show(a, b, as_json)
+
+
 @app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
     add_help_option=False,
