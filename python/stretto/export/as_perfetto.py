@@ -53,7 +53,7 @@ class _Packets:
     def take(self) -> bytes:
         """What has been added since this was last called."""
         data: bytes = self._trace.SerializeToString()
-        self._trace.Clear()
+        self._trace = Trace()  # Clear() would keep the memory
         return data
 
     def begin(self, track: int, time_ns: int, name: str, notes: dict[str, int | str] | None = None) -> None:

@@ -17,8 +17,8 @@ from stretto.progress import reading
 
 # The module that writes each format: its `write` takes blocks of rows, their names, and the open file.
 FORMATS = {"csv": "as_csv", "parquet": "as_parquet", "perfetto": "as_perfetto"}
-# Bounds memory, however many ranks there are; about 0.2 KiB a record.
-_RECORDS_AT_ONCE = 1 << 18
+# Bounds memory, however many ranks there are: about 1 KiB a record, as text on its way.
+_RECORDS_AT_ONCE = 1 << 16
 
 
 def export(directory: Path, format_name: str, output: Path, records_at_once: int = _RECORDS_AT_ONCE) -> None:
