@@ -120,13 +120,16 @@ def _figure_table(rows: list[Comparison]) -> Table:
             form = "{:,}".format if figure == "calls" else format_seconds
             cells = ["-" if share is None else form(get(share)) for share in (row.a, row.b)]
             names = (row.operation, row.size) if figure == "calls" else ("", "")
-            table.add_row(*names, words, *cells, _ratio_words(row.ratio(figure)))
+            table.add_row(*names, words, *cells, ratio_words(row.ratio(figure)))
         table.add_section()
     return table
 
 
-def _ratio_words(ratio: float | None) -> str:
-    return "-" if ratio is None else f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"
+def ratio_words(ratio: float | None) -> str:
+    """Two digits at least, and - where there is none."""
+    if ratio is None:
+        return "-"
+    return f"{ratio:.2g}" if ratio < 0.1 else f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}"
 
 
 def _straggler_table(a: Summary, b: Summary) -> Table:

@@ -260,10 +260,11 @@ def test_missing_package_names_what_to_install(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
-def test_full_disk(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", FORMATS)
+def test_full_disk(tmp_path: Path, kind: str) -> None:
     write_job(tmp_path, [Call(1, 2)])
-    with pytest.raises(StrettoError, match="No space left on device: is the disk full"):
-        export(tmp_path, "csv", Path("/dev/full"))
+    with pytest.raises(StrettoError, match=r"No space left on device.*: is the disk full"):
+        export(tmp_path, kind, Path("/dev/full"))
 
 
 def test_half_an_export_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

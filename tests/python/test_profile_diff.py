@@ -12,7 +12,7 @@ from profile_writer import Call, write_job
 
 from stretto.profile.files import open_profile
 from stretto.profile.summary import Summary, summarise
-from stretto.profile_diff import compare, diff_as_json, differences
+from stretto.profile_diff import compare, diff_as_json, differences, ratio_words
 
 MS = 1_000_000
 
@@ -84,6 +84,13 @@ def test_differences_are_told_plainly(tmp_path: Path) -> None:
         ("Allreduce", False, False),
         ("Barrier", True, False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"), [(None, "-"), (0.00325, "0.0032"), (0.5, "0.50"), (99.994, "99.99"), (1234.5, "1,234")]
+)
+def test_ratio_in_words(ratio: float | None, words: str) -> None:
+    assert ratio_words(ratio) == words
 
 
 def test_nodes(tmp_path: Path) -> None:

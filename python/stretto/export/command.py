@@ -59,5 +59,7 @@ def _opened(output: Path, profile: Profile) -> Iterator[BinaryIO]:
         if output.is_file():
             output.unlink()
         if isinstance(error, OSError):
-            raise StrettoError(f"{output}: the export broke off: {error.strerror}: is the disk full?") from error
+            raise StrettoError(
+                f"{output}: the export broke off: {error.strerror or error}: is the disk full?"
+            ) from error
         raise
