@@ -80,6 +80,17 @@ def test_call_that_is_not_whole_is_counted(tmp_path: Path, second: list[Call], e
     assert (len(calls), unmatched) == (0, expected)
 
 
+def test_where_a_file_is_missing_records_do_not_wait_for_it(tmp_path: Path) -> None:
+    """Ranks 0 and 1 of 3, four calls, two records at a time: handed out as read, and each call counted once."""
+    for rank in (0, 1):
+        write_rank(tmp_path, rank, 3, [Call(10 * n + 7 * rank, 10 * n + 9, n) for n in range(1, 5)])
+    matcher = Matcher(open_profile(tmp_path), records_at_once=2)
+    lengths = [(len(block.calls), len(block.rest)) for block in matcher.blocks()]
+    assert matcher.unmatched == Unmatched(calls=4)
+    assert sum(rest for _, rest in lengths) == 8
+    assert all(calls == 0 and rest <= 4 for calls, rest in lengths)
+
+
 def test_repeated_record_of_one_rank_does_not_make_up_for_a_missing_one(tmp_path: Path) -> None:
     calls, unmatched = load(write_job(tmp_path, [Call(1, 10), Call(20, 30)], []))
     assert (len(calls), unmatched.calls) == (0, 1)

@@ -107,6 +107,7 @@ class Matcher:
         self.communicators: list[Communicator] = []
         self._records_at_once = records_at_once
         self._groups: dict[tuple[int, int], int] = {}
+        self._known_by: list[int] = []  # how many ranks' files tell of each of `communicators`
         self._places = {rank.world_rank: self._learn(rank) for rank in profile.ranks}
 
     def _learn(self, rank: RankFile) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -136,6 +137,8 @@ class Matcher:
         if known is None:
             known = self._groups[key] = len(self.communicators)
             self.communicators.append(Communicator(fact["identity"], fact["size"], bool(fact["matched"]), name))
+            self._known_by.append(0)
+        self._known_by[known] += 1
         return known
 
     def blocks(self) -> Iterator[Block]:
@@ -143,11 +146,15 @@ class Matcher:
         sizes = np.array([communicator.size for communicator in self.communicators], np.int64)
         # The last one, which is that at -1, stands for communicators that are not known.
         matched = np.array([*(communicator.matched for communicator in self.communicators), False])
-        waiting = np.empty(0, MATCHED)
+        # Where a rank's file is missing no call can become whole: to wait would be to hold all records until the end.
+        incomplete = np.append(np.array(self._known_by, np.int64) < sizes, False) & matched
+        waiting, incomplete_calls = np.empty(0, MATCHED), np.empty(0, np.uint64)
         for fresh in self._stretches():
-            lonely = ~matched[fresh["group"]]
+            lonely, hopeless = ~matched[fresh["group"]], incomplete[fresh["group"]]
             self.unmatched.alone += int(lonely.sum())
-            records = np.concatenate([waiting, fresh[~lonely]])
+            incomplete_calls = np.union1d(incomplete_calls, _keys(fresh[hopeless]))
+            left_out = lonely | hopeless
+            records = np.concatenate([waiting, fresh[~left_out]])
             records = records[np.lexsort((records["member"], _keys(records)))]
             keys = _keys(records)
             starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, int)
@@ -155,8 +162,8 @@ class Matcher:
             whole = counts == sizes[records["group"][starts]]
             waiting = records[np.repeat(~whole, counts)]
             records, counts = records[np.repeat(whole, counts)], counts[whole]
-            yield self._finish(records, counts, fresh[lonely])
-        self.unmatched.calls += len(np.unique(_keys(waiting)))
+            yield self._finish(records, counts, fresh[left_out])
+        self.unmatched.calls += len(incomplete_calls) + len(np.unique(_keys(waiting)))
         if len(waiting):
             yield self._finish(waiting[:0], np.empty(0, np.int64), waiting)
 
