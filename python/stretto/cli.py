@@ -132,6 +132,30 @@ def report(
     show(directory, as_json)
 
 
+@app.command()
+def export(
+    directory: Annotated[Path, typer.Argument(help="what `stretto run --profile` wrote", metavar="DIR")],
+    format_name: Annotated[str, typer.Option("--format", help="csv, parquet or perfetto", metavar="FORMAT")],
+    output: Annotated[Path, typer.Option(help="the file to write", metavar="FILE")],
+) -> None:
+    """Write a profile as a table, one row a record, or as a trace for ui.perfetto.dev."""
+    from stretto.export.command import export as write
+
+    write(directory, format_name, output)
+
+
+@app.command()
+def diff(
+    a: Annotated[Path, typer.Argument(help="a profile", metavar="A")],
+    b: Annotated[Path, typer.Argument(help="another one", metavar="B")],
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON instead of tables")] = False,
+) -> None:
+    """Compare two profiles: what each collective costs in them, and who waits for whom."""
+    from stretto.profile_diff import diff as show
+
+    show(a, b, as_json)
+
+
 @app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
     add_help_option=False,

@@ -9,24 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
-from stretto.errors import StrettoError
 from stretto.profile.files import open_profile
 from stretto.profile.summary import Share, Summary, summarise
+from stretto.progress import reading
 
 _ROWS = 10
 
 
 def read_summary(directory: Path) -> Summary:
     """Open and summarise a profile, with a progress bar on a terminal. Raises StrettoError where nothing is sound."""
-    if not directory.is_dir():
-        raise StrettoError(f"{directory}: no such directory: give the DIR of `stretto run --profile DIR`")
     profile = open_profile(directory)
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task("reading the profile", total=sum(rank.kept for rank in profile.ranks))
-        return summarise(profile, lambda records: progress.advance(task, records))
+    with reading(profile, f"reading {directory}") as progress:
+        return summarise(profile, progress)
 
 
 def format_seconds(seconds: float) -> str:
@@ -41,7 +37,8 @@ def _percent(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f} %" if whole > 0 else "-"
 
 
-def _table(title: str, headings: list[str], left: int = 1) -> Table:
+def make_table(title: str, headings: list[str], left: int = 1) -> Table:
+    """An empty table whose first `left` columns are text, the others numbers."""
     table = Table(title=title, title_justify="left")
     for index, heading in enumerate(headings):
         table.add_column(heading, justify="left" if index < left else "right", overflow="fold")
@@ -90,27 +87,28 @@ def print_report(console: Console, summary: Summary) -> None:
         return
     total = sum(share.inside for share in summary.by_operation.values())
     console.print(_conclusion(summary, total), highlight=False, markup=False)
-    table = _table("Collectives, by time in MPI (all ranks together)", ["operation", *_SHARE_HEADINGS, "what ran"])
+    table = make_table("Collectives, by time in MPI (all ranks together)", ["operation", *_SHARE_HEADINGS, "what ran"])
     for operation, share in summary.by_operation.items():
         table.add_row(operation, *_share_cells(share, total), _ran(share))
     console.print(table)
     factors = ["worst / alpha", "average / alpha", "in nodes", "average in nodes"]
-    table = _table("By message size, with imbalance factors", ["operation", "size", *_SHARE_HEADINGS, *factors], left=2)
+    headings = ["operation", "size", *_SHARE_HEADINGS, *factors]
+    table = make_table("By message size, with imbalance factors", headings, left=2)
     for (operation, size), share in list(summary.by_class.items())[:_ROWS]:
         table.add_row(operation, size, *_share_cells(share, total), *_factor_cells(share))
     console.print(table)
-    table = _table("By call site", ["operation", "called from", *_SHARE_HEADINGS], left=2)
+    table = make_table("By call site", ["operation", "called from", *_SHARE_HEADINGS], left=2)
     for (operation, site), share in list(summary.by_site.items())[:_ROWS]:
         table.add_row(operation, site, *_share_cells(share, total))
     console.print(table)
     console.print(_straggler_table(summary))
-    table = _table("Calls with most waiting for one rank", ["operation", "communicator", "call", "bytes", "called from",
-                   "for rank", "late by", "wait caused"], left=2)  # fmt: skip
+    headings = ["operation", "communicator", "call", "bytes", "called from", "for rank", "late by", "wait caused"]
+    table = make_table("Calls with most waiting for one rank", headings, left=2)
     for call in summary.worst_calls[:_ROWS]:
         table.add_row(call.operation, call.communicator, f"{call.sequence:,}", f"{call.bytes:,}", call.site,
                       str(call.rank), format_seconds(call.lateness), format_seconds(call.caused))  # fmt: skip
     console.print(table)
-    table = _table("Wait states (as Scalasca defines them)", ["state", "time", "share"])
+    table = make_table("Wait states (as Scalasca defines them)", ["state", "time", "share"])
     for state, seconds in summary.wait_states.items():
         table.add_row(state, format_seconds(seconds), _percent(seconds, total))
     console.print(table)
@@ -127,7 +125,7 @@ def _straggler_table(summary: Summary) -> Table:
         "its own waiting",
         "most at",
     ]
-    table = _table("Who makes the others wait", headings, left=2)
+    table = make_table("Who makes the others wait", headings, left=2)
     for straggler in summary.stragglers[:_ROWS]:
         sites = {site: s for (rank, site), s in summary.straggler_sites.items() if rank == straggler.rank}
         table.add_row(

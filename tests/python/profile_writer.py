@@ -35,13 +35,15 @@ class Call:
     flags: int = 0
     site: int = 0x1000
     inside: int | None = None
+    datatype: int = NONE
+    reduction: int = NONE
 
     def pack(self) -> builtins.bytes:
         inside = self.leave - self.arrival if self.inside is None else self.inside
         return struct.pack(
             "<qqqQQIIiHHHHHH", self.arrival, self.leave, inside, self.bytes, self.site, self.number, self.communicator,
-            self.root, OPERATIONS.index(self.operation), NONE, NONE, ALGORITHMS.index(self.algorithm), NONE,
-            self.flags,
+            self.root, OPERATIONS.index(self.operation), self.datatype, self.reduction,
+            ALGORITHMS.index(self.algorithm), NONE, self.flags,
         )  # fmt: skip
 
 

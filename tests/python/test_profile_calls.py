@@ -80,6 +80,17 @@ def test_call_that_is_not_whole_is_counted(tmp_path: Path, second: list[Call], e
     assert (len(calls), unmatched) == (0, expected)
 
 
+def test_where_a_file_is_missing_records_do_not_wait_for_it(tmp_path: Path) -> None:
+    """Ranks 0 and 1 of 3, four calls, two records at a time: handed out as read, and each call counted once."""
+    for rank in (0, 1):
+        write_rank(tmp_path, rank, 3, [Call(10 * n + 7 * rank, 10 * n + 9, n) for n in range(1, 5)])
+    matcher = Matcher(open_profile(tmp_path), records_at_once=2)
+    lengths = [(len(block.calls), len(block.rest)) for block in matcher.blocks()]
+    assert matcher.unmatched == Unmatched(calls=4)
+    assert sum(rest for _, rest in lengths) == 8
+    assert all(calls == 0 and rest <= 4 for calls, rest in lengths)
+
+
 def test_repeated_record_of_one_rank_does_not_make_up_for_a_missing_one(tmp_path: Path) -> None:
     calls, unmatched = load(write_job(tmp_path, [Call(1, 10), Call(20, 30)], []))
     assert (len(calls), unmatched.calls) == (0, 1)
@@ -91,6 +102,19 @@ def test_communicators_of_one_rank_and_unmatched_ones(tmp_path: Path) -> None:
         write_rank(tmp_path, rank, 2, [Call(1, 2, communicator=1), Call(3, 4, communicator=2)], facts)
     calls, unmatched = load(tmp_path)
     assert (len(calls), unmatched) == (0, Unmatched(single=2, alone=2))
+
+
+def test_communicators_of_which_no_fact_tells(tmp_path: Path) -> None:
+    """Whether their index lies beyond those that are known or between them; every record is handed out all the same."""
+    for rank in (0, 1):
+        records = [Call(1, 2, communicator=1), Call(3, 4, communicator=2), Call(5, 6, communicator=9)]
+        write_rank(tmp_path, rank, 2, records, [communicator(2, 7, 2, rank)])
+    matcher = Matcher(open_profile(tmp_path))
+    blocks = list(matcher.blocks())
+    assert matcher.unmatched == Unmatched(alone=4)
+    assert np.concatenate([block.records for block in blocks])["arrival_ns"].tolist() == [3, 3]
+    rest = np.concatenate([block.rest for block in blocks])
+    assert sorted(rest[["arrival_ns", "group"]].tolist()) == [(1, -1), (1, -1), (5, -1), (5, -1)]
 
 
 def test_persistent_collectives_are_matched_by_the_order_in_which_they_were_made(tmp_path: Path) -> None:

@@ -74,15 +74,17 @@ class Communicator:
 
 @dataclass(frozen=True)
 class Block:
-    """Calls of which every rank's record is there.
+    """Calls of which every rank's record is there, and what else was read with them.
 
     calls: (n,) of CALL, durations in seconds; records: those of the calls, of MATCHED, one call's behind another's and
-    in the order of their ranks in the communicator; starts: (n,), where each call's records begin.
+    in the order of their ranks in the communicator; starts: (n,), where each call's records begin; rest: (m,) of
+    MATCHED, records that are of none of the calls, each in one block only; their `group` is -1 if it is not known.
     """
 
     calls: NDArray[np.void]
     records: NDArray[np.void]
     starts: NDArray[np.int64]
+    rest: NDArray[np.void]
 
 
 @dataclass
@@ -106,15 +108,19 @@ class Matcher:
         self.communicators: list[Communicator] = []
         self._records_at_once = records_at_once
         self._groups: dict[tuple[int, int], int] = {}
+        self._known_by: list[int] = []  # how many ranks' files tell of each of `communicators`
         self._places = {rank.world_rank: self._learn(rank) for rank in profile.ranks}
 
     def _learn(self, rank: RankFile) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """For each communicator index of the rank's records: its index in `communicators`, and the rank there."""
+        """For each communicator index of the rank's records: its index in `communicators`, and the rank there.
+
+        The last entry, -1 and 0, stands for all indices of which no fact tells.
+        """
         facts = {fact["index"]: fact for fact in rank.facts.get("communicator", [])}
         names = {index: fact["name"] for index, fact in facts.items()}
         names |= {fact["index"]: fact["name"] for fact in rank.facts.get("communicator_name", [])}
         persistent = {fact["index"]: fact for fact in rank.facts.get("persistent", [])}
-        groups = np.full(max([*facts, *persistent, -1]) + 1, -1, np.int32)
+        groups = np.full(max([*facts, *persistent, -1]) + 2, -1, np.int32)
         members = np.zeros_like(groups)
         for index, fact in facts.items():
             key = (fact["identity"], 0) if fact["matched"] else (-1 - rank.world_rank, index)
@@ -132,27 +138,38 @@ class Matcher:
         if known is None:
             known = self._groups[key] = len(self.communicators)
             self.communicators.append(Communicator(fact["identity"], fact["size"], bool(fact["matched"]), name))
+            self._known_by.append(0)
+        self._known_by[known] += 1
         return known
 
     def blocks(self) -> Iterator[Block]:
-        """All calls that can be matched, roughly in the order of time. `unmatched` is right when all are read."""
+        """All records of the profile, roughly in the order of time. `unmatched` is right when all are read."""
         sizes = np.array([communicator.size for communicator in self.communicators], np.int64)
-        matched = np.array([communicator.matched for communicator in self.communicators], bool)
-        waiting = np.empty(0, MATCHED)
+        # The last one, which is that at -1, stands for communicators that are not known.
+        matched = np.array([*(communicator.matched for communicator in self.communicators), False])
+        # Where a rank's file is missing no call can become whole: to wait would be to hold all records until the end.
+        incomplete = np.append(np.array(self._known_by, np.int64) < sizes, False) & matched
+        waiting, incomplete_calls = np.empty(0, MATCHED), np.empty(0, np.uint64)
         for fresh in self._stretches():
-            lonely = ~matched[fresh["group"]]
+            lonely, hopeless = ~matched[fresh["group"]], incomplete[fresh["group"]]
             self.unmatched.alone += int(lonely.sum())
-            records = _in_order_of_calls(np.concatenate([waiting, _only(fresh, ~lonely)]))
+            left_out = lonely | hopeless
+            if hopeless.any():
+                incomplete_calls = np.union1d(incomplete_calls, _keys(fresh[hopeless]))
+            records = _in_order_of_calls(np.concatenate([waiting, _only(fresh, ~left_out)]))
             keys = _keys(records)
             starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, int)
             counts = np.diff(np.append(starts, len(keys)))
             whole = counts == sizes[records["group"][starts]]
             waiting = _only(records, np.repeat(~whole, counts))
-            yield self._finish(_only(records, np.repeat(whole, counts)), counts[whole])
-        self.unmatched.calls += len(np.unique(_keys(waiting)))
+            yield self._finish(_only(records, np.repeat(whole, counts)), counts[whole], _only(fresh, left_out))
+        self.unmatched.calls += len(incomplete_calls) + len(np.unique(_keys(waiting)))
+        if len(waiting):
+            yield self._finish(waiting[:0], np.empty(0, np.int64), waiting)
 
-    def _finish(self, records: NDArray[np.void], counts: NDArray[np.int64]) -> Block:
-        """Leaves out calls that have not ended on all ranks, those of one rank, and those that do not fit together."""
+    def _finish(self, records: NDArray[np.void], counts: NDArray[np.int64], rest: NDArray[np.void]) -> Block:
+        """Leaves out calls that have not ended on all ranks, those of one rank, and those that do not fit together:
+        their records join the `rest`."""
         good = np.ones(len(counts), bool)
         if len(counts):
             starts = np.cumsum(counts) - counts
@@ -165,9 +182,11 @@ class Matcher:
             single = counts == 1
             self.unmatched.single += int((fitting & ended & single).sum())
             good = fitting & ended & ~single
-        records, counts = _only(records, np.repeat(good, counts)), counts[good]
+        kept = np.repeat(good, counts)
+        rest = np.concatenate([rest, _only(records, ~kept)])
+        records, counts = _only(records, kept), counts[good]
         starts = np.cumsum(counts) - counts
-        return Block(_figures(records, starts, counts), records, starts)
+        return Block(_figures(records, starts, counts), records, starts, rest)
 
     def _stretches(self) -> Iterator[NDArray[np.void]]:
         """Records of all ranks from one moment to the next, so chosen that about the same number comes at a time."""
@@ -190,15 +209,14 @@ class Matcher:
     def _corrected(self, rank: RankFile) -> Iterator[NDArray[np.void]]:
         groups, members = self._places[rank.world_rank]
         for raw in rank.blocks(self._records_at_once):
-            known = raw["communicator"] < len(groups)
-            block = np.empty(int(known.sum()), MATCHED)
+            block = np.empty(len(raw), MATCHED)
             for name in RECORD.names or ():
-                block[name] = raw[name][known]
+                block[name] = raw[name]
+            index = np.minimum(raw["communicator"], len(groups) - 1)
             block["rank"] = rank.world_rank
-            block["group"] = groups[block["communicator"]]
-            block["member"] = members[block["communicator"]]
+            block["group"] = groups[index]
+            block["member"] = members[index]
             correct_times(rank, block)
-            self.unmatched.alone += int((~known).sum())
             if len(block):
                 yield block
 

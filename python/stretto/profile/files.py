@@ -221,6 +221,8 @@ class Profile:
 
 def open_profile(directory: Path) -> Profile:
     """Open what is sound of the profile in `directory`. Raises StrettoError where nothing is."""
+    if not directory.is_dir():
+        raise StrettoError(f"{directory}: no such directory: give the DIR of `stretto run --profile DIR`")
     paths = sorted(directory.glob("rank-*.stretto"))
     if not paths:
         raise StrettoError(

@@ -117,7 +117,7 @@ def summarise(profile: Profile, progress: Callable[[int], None] = lambda records
     builder = _Builder(profile)
     for block in matcher.blocks():
         builder.add(block)
-        progress(len(block.records))
+        progress(len(block.records) + len(block.rest))
     return builder.finish(matcher)
 
 
