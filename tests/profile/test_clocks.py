@@ -51,4 +51,3 @@ def test_two_nodes_know_how_far_their_clocks_are_apart(compiled: Compiled, tmp_p
     assert summary.clock_error == pytest.approx(error * 1e-9)
     first = as_json(summary)["stragglers"][0]
     assert (first["rank"], first["host"]) == (3, names[1])
-    assert first["typical_lateness"] == pytest.approx(0.020, rel=0.05)
