@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -39,15 +40,16 @@ def render_html(summary: Summary) -> str:
     return environment.get_template("report.html.jinja").render(
         command=" ".join(summary.profile.ranks[0].facts["job"][0]["command"]),
         mpi=summary.profile.ranks[0].facts["job"][0].get("mpi", ""),
-        facts=f"{summary.ranks} of {summary.profile.world_size} ranks on {nodes}; {clock_words(summary)}",
+        facts=f"{summary.ranks} of {summary.profile.world_size} ranks on {nodes}; {_typeset(clock_words(summary))}",
         warnings=summary.warnings,
         calls=summary.calls,
-        conclusion=conclusion(summary, total) if summary.calls else "",
+        conclusion=_typeset(conclusion(summary, total)) if summary.calls else "",
         key_numbers=_key_numbers(summary, total) if summary.calls else [],
         shown_ranks=min(_MOST_RANKS, summary.ranks),
         ranks=summary.ranks,
         sampled=len(summary.sample),
         sample_limit=SAMPLE_LIMIT,
+        worst=len(summary.worst_calls),
         data=_data(summary),
         version=__version__,
         style=(parts / "report.css").read_text(encoding="utf-8"),
@@ -66,14 +68,19 @@ def _key_numbers(summary: Summary, total: float) -> list[tuple[str, str, str]]:
     lag = sum(share.lag for share in shares) / summary.calls
     imbalance = sum(share.imbalance for share in shares) / summary.calls
     return [
-        (format_seconds(summary.span), "run time", "from the first arrival to the last exit"),
+        (_typeset(format_seconds(summary.span)), "run time", "from the first arrival to the last exit"),
         (f"{summary.calls:,}", "collective calls", "of all ranks together, one each"),
         (format_percent(total, summary.span * summary.ranks), "of run time in collectives", "all ranks together"),
         (format_percent(waiting, total), "of that waiting", "before the last rank had come"),
         (format_percent(after, total), "after the last", "once all ranks were there"),
-        (format_seconds(imbalance), "mean imbalance", "from the first to the last arrival"),
-        (format_seconds(lag), "mean completion lag", "from the last arrival to the last exit"),
+        (_typeset(format_seconds(imbalance)), "mean imbalance", "from the first to the last arrival"),
+        (_typeset(format_seconds(lag)), "mean completion lag", "from the last arrival to the last exit"),
     ]
+
+
+def _typeset(text: str) -> str:
+    """Units as in print, and never on another line than their number."""
+    return re.sub(r"(?<=\d) (%|s|ms|us|ns)(?!\w)", lambda unit: "\u00a0" + unit[1].replace("us", "\u00b5s"), text)
 
 
 def _data(summary: Summary) -> dict[str, Any]:

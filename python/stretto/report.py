@@ -156,8 +156,8 @@ def conclusion(summary: Summary, total: float) -> str:
     )
     hedge = "As far as the records go, of" if summary.warnings else "Of"
     text = (
-        f"{hedge} {format_seconds(total)} in blocking collectives (all ranks together) {format_percent(waiting, total)} went "
-        f"by before the last rank came, which only a better balance can win back, and {format_seconds(after)} after: "
+        f"{hedge} {format_seconds(total)} in blocking collectives (all ranks together) {format_percent(waiting, total)} "
+        f"went by before the last rank came, which only a better balance can win back, and {format_seconds(after)} after: "
         f"{format_seconds(native)} of that in the MPI library's own algorithms, which is the most that Stretto could "
         "still win."
     )
@@ -165,8 +165,8 @@ def conclusion(summary: Summary, total: float) -> str:
     caused = sum(straggler.caused for straggler in summary.stragglers)
     if caused > 0.01 * total:
         text += (
-            f" Rank {worst.rank} on {worst.host} caused {format_percent(worst.caused, caused)} of the waiting for single "
-            f"ranks ({format_seconds(worst.caused)}): it came {format_seconds(worst.typical_lateness)} late, "
+            f" Rank {worst.rank} on {worst.host} caused {format_percent(worst.caused, caused)} of the waiting for "
+            f"single ranks ({format_seconds(worst.caused)}): it came {format_seconds(worst.typical_lateness)} late, "
             f"{worst.effective_times:,.0f} times in {worst.calls:,} calls."
         )
     return text

@@ -49,9 +49,7 @@ class Page:
         return answer["result"].get("value")
 
     def resize(self, width: int, height: int, mobile: bool = False) -> None:
-        self._call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile
-        )
+        self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
 
     def prefer(self, scheme: str) -> None:
         """`dark` or `light`."""
@@ -105,7 +103,8 @@ def chromium_page(directory: Path) -> Iterator[Page]:
     read_commands, commands = os.pipe()
     answers, write_answers = os.pipe()
     command = [EXECUTABLE, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-               "--remote-debugging-pipe", f"--user-data-dir={directory}", "--disable-background-networking"]  # fmt: skip
+               "--remote-debugging-pipe", "--disable-background-networking",
+               f"--user-data-dir={directory}"]  # fmt: skip
     process = subprocess.Popen(
         # Chromium reads commands from descriptor 3 and answers on 4.
         ["bash", "-c", f'exec 3<&{read_commands} 4>&{write_answers}; exec "$@"', "bash", *command],

@@ -18,16 +18,15 @@ function seconds(value) {
 const count = (value) => Math.round(value).toLocaleString("en");
 const percent = (part, whole) => (whole > 0 ? `${(100 * part / whole).toFixed(1)} %` : "-");
 
-// Ticks of an axis of seconds: round numbers of the unit that suits, or the decades of a logarithmic axis.
-function secondsAxis(most) {
-  const rough = (most || 1) / 4, power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
-  const tickvals = Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, index) => index * step);
-  return { tickvals, ticktext: tickvals.map(seconds), rangemode: "tozero" };
-}
-function decadesAxis() {
-  const tickvals = Array.from({ length: 15 }, (_, index) => 10 ** (index - 10));
-  return { type: "log", tickvals, ticktext: tickvals.map(seconds) };
+// An axis of seconds, with prefixes of SI, which stay right when the reader zooms.
+const SECONDS = { tickformat: "~s", ticksuffix: "s", nticks: 6, rangemode: "tozero" };
+const NUMBERS = { nticks: 6, rangemode: "tozero" };
+
+// A logarithmic one of these values: Plotly's own labels of 2 and 5 would lack the unit.
+function logarithmic(values) {
+  const low = Math.min(...values), high = Math.max(...values), steps = high / low < 200 ? [1, 2, 5] : [1];
+  const tickvals = Array.from({ length: 15 }, (_, index) => steps.map((step) => step * 10 ** (index - 10))).flat();
+  return { type: "log", tickvals, ticktext: tickvals.map((value) => seconds(value).replace(" ", "")) };
 }
 
 function draw(id, traces, layout, height) {
@@ -41,33 +40,32 @@ function draw(id, traces, layout, height) {
     height, margin: { l: 10, r: 10, t: 8, b: 10 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: colour("--ink") },
     hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--ink") }, align: "left" },
-    legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, traceorder: "normal" }, showlegend: false,
-    dragmode: false, bargap: 0.35, ...layout,
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--unknown"), activecolor: colour("--accent") },
+    showlegend: false, dragmode: false, bargap: 0.35, ...layout,
     xaxis: { ...axis, ...layout.xaxis }, yaxis: { ...axis, ...layout.yaxis },
   };
-  return Plotly.react(plot, traces, full, { displaylogo: false, responsive: true, displayModeBar: layout.dragmode ? "hover" : false,
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] });
+  return Plotly.react(plot, traces, full, { displaylogo: false, responsive: true,
+    displayModeBar: Boolean(layout.dragmode), modeBarButtons: [["zoom2d", "pan2d", "resetScale2d", "toImage"]] });
 }
 
-// Horizontal bars, the first on top. `parts`: [{name, color, values}], stacked; `labels` stand behind the bars.
-function bars(id, names, parts, labels, axis) {
+// Horizontal bars, the first on top. `parts`: [{name, color, values}], stacked; `labels` stand behind the bars;
+// `format` puts a value in words.
+function bars(id, names, parts, labels, axis, format) {
   const totals = names.map((_, row) => parts.reduce((sum, part) => sum + part.values[row], 0));
   const most = Math.max(0, ...totals), y = names.map(plain);
   const traces = parts.map((part) => ({ type: "bar", orientation: "h", name: part.name, x: part.values, y,
     marker: { color: part.color }, hovertemplate: "%{hovertext}<extra></extra>",
-    hovertext: part.values.map((value, row) => `${y[row]}<br>${part.name ? part.name + ": " : ""}${axis.format(value)}`) }));
+    hovertext: part.values.map((value, row) => `${y[row]}<br>${part.name ? part.name + ": " : ""}${format(value)}`) }));
   const annotations = names.map((_, row) => ({ x: totals[row], y: y[row], text: labels[row], showarrow: false,
     xanchor: "left", xshift: 4, font: { color: colour("--soft"), size: 12 } }));
-  const legend = parts.length > 1;
-  draw(id, names.length ? traces : [{ x: [] }], { barmode: "stack", annotations, showlegend: legend,
-    margin: { l: 10, r: 10, t: legend ? 30 : 8, b: 10 },
-    xaxis: { ...axis.ticks(most), range: [0, most * 1.5 || 1] },
-    yaxis: { type: "category", autorange: "reversed", ticks: "", ticklabelstandoff: 6 } },
-    70 + (legend ? 24 : 0) + 38 * names.length);
+  const room = innerWidth < 760 ? 2.3 : 1.5; // for the labels
+  draw(id, names.length ? traces : [{ x: [] }], { barmode: "stack", annotations,
+    xaxis: { ...axis, range: [0, most * room || 1] },
+    yaxis: { type: "category", autorange: "reversed", showgrid: false, ticklabelstandoff: 6 } }, 54 + 38 * names.length);
 }
 
 // Vertical bars of the classes of message size, stacked in the colours of the collectives.
-function sizeBars(id, rows, figure, format, ticks) {
+function sizeBars(id, rows, figure, axis, format) {
   const used = data.sizes.filter((size) => rows.some((row) => row.size === size)), totals = used.map(() => 0);
   const whole = rows.reduce((sum, row) => sum + row[figure], 0);
   const traces = data.collectives.map((operation, index) => {
@@ -81,8 +79,8 @@ function sizeBars(id, rows, figure, format, ticks) {
   const most = Math.max(0, ...totals);
   const annotations = used.map((size, place) => ({ x: size, y: totals[place], showarrow: false, yanchor: "bottom",
     text: percent(totals[place], whole), font: { color: colour("--soft"), size: 12 } }));
-  draw(id, traces, { barmode: "stack", annotations, xaxis: { type: "category" },
-    yaxis: { ...ticks(most), range: [0, most * 1.12 || 1] } }, 290);
+  draw(id, traces, { barmode: "stack", annotations, xaxis: { type: "category", showgrid: false },
+    yaxis: { ...axis, range: [0, most * 1.12 || 1] } }, 290);
 }
 
 // One dot a call. On an axis of logarithms nothing can stand that is not above zero: the caption is told how many.
@@ -96,11 +94,10 @@ function dots(id, rows, figure, axis) {
         `${plain(row.site)}, ${count(row.bytes)} bytes<br>imbalance ${seconds(row.imbalance)}, ` +
         `lag ${seconds(row.lag)}<br>last: rank ${row.rank}, at ${seconds(row.at)}`) };
   }).filter((trace) => trace.x.length);
-  const most = rows.reduce((found, row) => Math.max(found, row[axis]), 0);
   const left = rows.filter((row) => row[figure] <= 0).length;
   draw(id, traces.length ? traces : [{ x: [] }], { dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
-    hovermode: "closest", yaxis: decadesAxis(),
-    xaxis: { ...(axis === "at" ? secondsAxis(most) : { rangemode: "tozero" }), showgrid: false },
+    hovermode: "closest", yaxis: logarithmic(traces.flatMap((trace) => trace.y)),
+    xaxis: { ...(axis === "at" ? SECONDS : NUMBERS), rangemode: "normal", showgrid: false, zeroline: false },
     annotations: left ? [{ xref: "paper", yref: "paper", x: 1, y: 1, yanchor: "bottom", xanchor: "right", showarrow: false,
       text: `${count(left)} calls at or below 0 are not drawn`, font: { color: colour("--soft"), size: 12 } }] : [],
     margin: { l: 10, r: 10, t: left ? 24 : 8, b: 10 } }, 330);
@@ -108,11 +105,10 @@ function dots(id, rows, figure, axis) {
 
 function stragglerBars(id, rows) {
   const ranks = [...rows].sort((one, other) => one.rank - other.rank), x = ranks.map((row) => `${row.rank}`);
-  const most = Math.max(0, ...ranks.map((row) => Math.max(row.caused, row.waited)));
   const part = (name, figure, color) => ({ type: "bar", name, x, y: ranks.map((row) => row[figure]), marker: { color },
     hovertemplate: "%{hovertext}<extra></extra>",
     hovertext: ranks.map((row) => `rank ${row.rank} on ${plain(row.host)}<br>${name}: ${seconds(row[figure])}`) });
   draw(id, [part("wait it alone caused", "caused", colour("--caused")), part("its own waiting", "waited", colour("--idle"))],
-    { barmode: "group", showlegend: true, margin: { l: 10, r: 10, t: 30, b: 10 }, yaxis: secondsAxis(most),
-      xaxis: { type: "category", title: { text: "rank" } } }, 320);
+    { barmode: "group", bargroupgap: 0.05, yaxis: SECONDS,
+      xaxis: { type: "category", showgrid: false, title: { text: "rank", standoff: 6, font: { size: 13 } } } }, 300);
 }

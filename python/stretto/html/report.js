@@ -49,18 +49,18 @@ function drawShares(kinds) {
   bars("calls", byCalls.map((row) => row.operation),
     [{ name: "", color: byCalls.map((row) => collectiveColour(data.collectives.indexOf(row.operation))),
        values: byCalls.map((row) => row.calls) }],
-    byCalls.map((row) => `${count(row.calls)} (${percent(row.calls, calls)})`), { format: count, ticks: () => ({ nticks: 5 }) });
+    byCalls.map((row) => `${count(row.calls)} (${percent(row.calls, calls)})`), NUMBERS, count);
   const parts = [
     { name: "waiting", color: colour("--idle"), values: byTime.map((row) => row.waiting) },
     { name: "after the last", color: colour("--work"), values: byTime.map((row) => row.after_last) },
     { name: "non-blocking", color: colour("--unknown"),
       values: byTime.map((row) => (row.waiting + row.after_last > 0 ? 0 : row.inside)) },
   ];
-  bars("time", byTime.map((row) => row.operation), parts.filter((part, index) => index < 2 || part.values.some(Boolean)),
+  bars("time", byTime.map((row) => row.operation), parts,
     byTime.map((row) => `${seconds(row.inside)} (${percent(row.inside, data.run_time)})`),
-    { format: seconds, ticks: secondsAxis });
-  sizeBars("size-calls", kinds, "calls", count, () => ({ nticks: 5 }));
-  sizeBars("size-time", kinds, "inside", seconds, secondsAxis);
+    SECONDS, seconds);
+  sizeBars("size-calls", kinds, "calls", NUMBERS, count);
+  sizeBars("size-time", kinds, "inside", SECONDS, seconds);
   fill("operations", byTime);
   fill("sizes", grouped(kinds, (row) => JSON.stringify([row.operation, row.size]), "inside"));
   fill("sites", grouped(kinds, (row) => JSON.stringify([row.operation, row.site]), "inside"));
@@ -82,7 +82,7 @@ function drawAll() {
   stragglerBars("stragglers", ranks);
   bars("states", states.map((row) => row.state),
     [{ name: "", color: colour("--work"), values: states.map((row) => row.seconds) }],
-    states.map((row) => `${seconds(row.seconds)} (${percent(row.seconds, inside)})`), { format: seconds, ticks: secondsAxis });
+    states.map((row) => `${seconds(row.seconds)} (${percent(row.seconds, inside)})`), SECONDS, seconds);
   fill("ranks", ranks);
   fill("worst", fitting(data.worst));
 }

@@ -35,7 +35,8 @@ function shareColumns() {
     ["calls", (row) => row.calls, count],
     ["time", (row) => row.inside, seconds],
     ["share", (row) => row.inside, (value) => percent(value, total)],
-    ["of it waiting", (row) => (row.inside > 0 ? row.waiting / row.inside : 0), (value) => percent(value, 1)],
+    // Nothing is known of waiting in non-blocking calls.
+    ["of it waiting", (row) => (row.inside > 0 ? row.waiting / row.inside : 0), (value, row) => percent(value, row.waiting + row.after_last && 1)],
     ["mean imbalance", (row) => row.imbalance / row.calls, seconds],
     ["mean lag", (row) => row.lag / row.calls, seconds],
   ];
