@@ -156,10 +156,10 @@ def conclusion(summary: Summary, total: float) -> str:
     )
     hedge = "As far as the records go, of" if summary.warnings else "Of"
     text = (
-        f"{hedge} {format_seconds(total)} in blocking collectives (all ranks together) {format_percent(waiting, total)} "
-        f"went by before the last rank came, which only a better balance can win back, and {format_seconds(after)} after: "
-        f"{format_seconds(native)} of that in the MPI library's own algorithms, which is the most that Stretto could "
-        "still win."
+        f"{hedge} {format_seconds(total)} in blocking collectives (all ranks together) "
+        f"{format_percent(waiting, total)} went by before the last rank came, which only a better balance can win "
+        f"back, and {format_seconds(after)} after: {format_seconds(native)} of that in the MPI library's own "
+        "algorithms, which is the most that Stretto could still win."
     )
     worst = summary.stragglers[0]
     caused = sum(straggler.caused for straggler in summary.stragglers)

@@ -108,7 +108,9 @@ def click(page: Page, selector: str, index: int = 0) -> None:
 
 
 def write(page: Page, words: str) -> None:
+    """Into the filter. The page draws 200 ms after the last key; a timer set later and for longer fires after it."""
     page.evaluate(f"text.value = '{words}'; text.dispatchEvent(new Event('input'))")
+    page.evaluate("new Promise((done) => setTimeout(done, 300))")
 
 
 @needs_chromium
@@ -155,6 +157,7 @@ def test_the_filter_reaches_figures_and_tables(page: Page, tmp_path: Path) -> No
         sum(one.caused for (operation, _), ranks in summary.blame.items() for one in ranks
             if operation in ("Bcast", "Reduce"))
     )  # fmt: skip
+    assert page.evaluate("document.querySelectorAll('#chips [aria-pressed=true]').length") == 2
     assert page.evaluate("document.getElementById('shown').value") == f"{2 * STEPS} of {len(STEP) * STEPS} calls"
     write(page, "0x555")
     assert bar(page, "calls") == {"Reduce": STEPS}

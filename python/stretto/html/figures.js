@@ -7,7 +7,7 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
 const SYMBOLS = ["circle", "diamond", "square", "triangle-up", "cross", "x", "star", "hexagon"];
 const collectiveColour = (index) => colour(`--c${index % 8}`);
 // Plotly reads markup in labels: names from the program are to be shown as they are.
-const plain = (text) => String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("$", "&#36;");
+const plain = (text) => String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
 function seconds(value) {
   const size = Math.abs(value);
@@ -22,9 +22,10 @@ const percent = (part, whole) => (whole > 0 ? `${(100 * part / whole).toFixed(1)
 const SECONDS = { tickformat: "~s", ticksuffix: "s", nticks: 6, rangemode: "tozero" };
 const NUMBERS = { nticks: 6, rangemode: "tozero" };
 
-// A logarithmic one of these values: Plotly's own labels of 2 and 5 would lack the unit.
+// An axis for these values, logarithmic if they differ enough. Plotly's own labels of 2 and 5 would lack the unit.
 function logarithmic(values) {
   const low = Math.min(...values), high = Math.max(...values), steps = high / low < 200 ? [1, 2, 5] : [1];
+  if (high / low < 10) return { ...SECONDS, rangemode: "normal" };
   const tickvals = Array.from({ length: 15 }, (_, index) => steps.map((step) => step * 10 ** (index - 10))).flat();
   return { type: "log", tickvals, ticktext: tickvals.map((value) => seconds(value).replace(" ", "")) };
 }
@@ -83,7 +84,7 @@ function sizeBars(id, rows, figure, axis, format) {
     yaxis: { ...axis, range: [0, most * 1.12 || 1] } }, 290);
 }
 
-// One dot a call. On an axis of logarithms nothing can stand that is not above zero: the caption is told how many.
+// One dot a call. Nothing that is not above zero can stand on a logarithmic axis: the figure tells how many those are.
 function dots(id, rows, figure, axis) {
   const traces = data.collectives.map((operation, index) => {
     const mine = rows.filter((row) => row.operation === operation && row[figure] > 0);

@@ -101,7 +101,11 @@ function chip(name, index) {
 }
 
 document.getElementById("chips").append(...data.collectives.map(chip));
-text.addEventListener("input", drawAll);
+let pending = 0;
+text.addEventListener("input", () => { // thousands of dots take longer to draw than a key to press
+  clearTimeout(pending);
+  pending = setTimeout(drawAll, 200);
+});
 axis.addEventListener("change", drawSample);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 drawAll();
