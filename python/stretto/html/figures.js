@@ -90,7 +90,7 @@ function dots(id, rows, figure, axis) {
     const mine = rows.filter((row) => row.operation === operation && row[figure] > 0);
     return { type: "scatter", mode: "markers", name: plain(operation), x: mine.map((row) => row[axis]),
       y: mine.map((row) => row[figure]), hovertemplate: "%{hovertext}<extra></extra>",
-      marker: { color: collectiveColour(index), symbol: SYMBOLS[index % 8], size: 6, opacity: 0.65 },
+      marker: { color: collectiveColour(index), symbol: SYMBOLS[index % 8], size: 6, opacity: 0.75 },
       hovertext: mine.map((row) => `${plain(row.operation)} ${count(row.sequence)} on ${plain(row.communicator)}<br>` +
         `${plain(row.site)}, ${count(row.bytes)} bytes<br>imbalance ${seconds(row.imbalance)}, ` +
         `lag ${seconds(row.lag)}<br>last: rank ${row.rank}, at ${seconds(row.at)}`) };
