@@ -17,6 +17,10 @@ install_with_apt() {
   have mpicc || wanted+=(libopenmpi-dev openmpi-bin)
   [ "$purpose" = test ] && wanted+=(clang-format clang-tidy)
   apt_install "${wanted[@]}" || exit 1
+  # For the tests of the HTML report, which are skipped without. Ubuntu has it as a snap only.
+  if [ "$purpose" = test ] && apt-cache show chromium >/dev/null 2>&1; then
+    apt_install chromium || say "no browser: tests of the HTML report are skipped"
+  fi
 }
 
 make_venv() {

@@ -125,11 +125,14 @@ def _algorithm_table(title: str, entries: list[Algorithm]) -> Table:
 def report(
     directory: Annotated[Path, typer.Argument(help="what `stretto run --profile` wrote", metavar="DIR")],
     as_json: Annotated[bool, typer.Option("--json", help="print JSON instead of tables")] = False,
+    html: Annotated[
+        Path | None, typer.Option(help="also write figures and tables there, for a browser", metavar="FILE")
+    ] = None,
 ) -> None:
     """Show which collectives cost the time, and who waits for whom."""
     from stretto.report import report as show
 
-    show(directory, as_json)
+    show(directory, as_json, html)
 
 
 @app.command()

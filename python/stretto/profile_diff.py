@@ -12,7 +12,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from stretto.profile.summary import Share, Straggler, Summary
+from stretto.profile.blame import Straggler
+from stretto.profile.summary import Share, Summary
 from stretto.report import as_json, format_seconds, make_table, read_summary
 
 _STRAGGLERS = 10

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from stretto.profile.files import open_profile
+from stretto.profile.imbalance import FACTORS
 from stretto.profile.summary import Share, Summary, summarise
 from stretto.progress import reading
 
@@ -33,7 +34,8 @@ def format_seconds(seconds: float) -> str:
     return f"{seconds * 1e9:.0f} ns"
 
 
-def _percent(part: float, whole: float) -> str:
+def format_percent(part: float, whole: float) -> str:
+    """`part` in percent of `whole`, both in the same unit."""
     return f"{100 * part / whole:.1f} %" if whole > 0 else "-"
 
 
@@ -47,22 +49,22 @@ def make_table(title: str, headings: list[str], left: int = 1) -> Table:
 
 def _ran(share: Share) -> str:
     counts = sorted(share.algorithms.items(), key=lambda item: -item[1])
-    return ", ".join(name if len(counts) == 1 else f"{name} {_percent(n, share.calls)}" for name, n in counts)
+    return ", ".join(name if len(counts) == 1 else f"{name} {format_percent(n, share.calls)}" for name, n in counts)
 
 
 def _share_cells(share: Share, total: float) -> list[str]:
     return [
         f"{share.calls:,}",
         format_seconds(share.inside),
-        _percent(share.inside, total),
-        _percent(share.waiting, share.inside),
+        format_percent(share.inside, total),
+        format_percent(share.waiting, share.inside),
         format_seconds(share.imbalance / share.calls),
         format_seconds(share.lag / share.calls),
     ]
 
 
 def _factor_cells(share: Share) -> list[str]:
-    factors = (share.worst_factor, share.mean_factor, share.node_worst_factor, share.node_mean_factor)
+    factors = [share.factor(name) for name in FACTORS]
     return ["-" if factor is None else f"{factor:,.1f}" for factor in factors]
 
 
@@ -76,7 +78,7 @@ def print_report(console: Console, summary: Summary) -> None:
     console.print(
         f"{' '.join(job['command'])}\n{summary.ranks} of {profile.world_size} ranks on {len(summary.hosts)} "
         f"node{'s' if len(summary.hosts) != 1 else ''}, {summary.calls:,} collective calls in "
-        f"{format_seconds(summary.span)}; {_clock_words(summary)}",
+        f"{format_seconds(summary.span)}; {clock_words(summary)}",
         highlight=False,
         markup=False,
     )
@@ -86,7 +88,7 @@ def print_report(console: Console, summary: Summary) -> None:
         console.print("No call was made by all ranks of a communicator: there is nothing to report.")
         return
     total = sum(share.inside for share in summary.by_operation.values())
-    console.print(_conclusion(summary, total), highlight=False, markup=False)
+    console.print(conclusion(summary, total), highlight=False, markup=False)
     table = make_table("Collectives, by time in MPI (all ranks together)", ["operation", *_SHARE_HEADINGS, "what ran"])
     for operation, share in summary.by_operation.items():
         table.add_row(operation, *_share_cells(share, total), _ran(share))
@@ -108,9 +110,19 @@ def print_report(console: Console, summary: Summary) -> None:
         table.add_row(call.operation, call.communicator, f"{call.sequence:,}", f"{call.bytes:,}", call.site,
                       str(call.rank), format_seconds(call.lateness), format_seconds(call.caused))  # fmt: skip
     console.print(table)
+    phases = [(kind, found) for kind, found in summary.phases.items() if len(found) > 1]
+    if phases:
+        headings = ["operation", "called from", "from its call", "calls", "mean imbalance"]
+        table = make_table("Phases: where the level of imbalance jumps", headings, left=2)
+        for (operation, site), found in phases[:_ROWS]:
+            for phase in found[:_ROWS]:
+                cells = [f"{phase.first + 1:,}", f"{phase.calls:,}", format_seconds(phase.level)]
+                table.add_row(operation, site, *cells)
+            table.add_section()
+        console.print(table)
     table = make_table("Wait states (as Scalasca defines them)", ["state", "time", "share"])
     for state, seconds in summary.wait_states.items():
-        table.add_row(state, format_seconds(seconds), _percent(seconds, total))
+        table.add_row(state, format_seconds(seconds), format_percent(seconds, total))
     console.print(table)
 
 
@@ -131,7 +143,7 @@ def _straggler_table(summary: Summary) -> Table:
         table.add_row(
             str(straggler.rank),
             straggler.host,
-            f"{straggler.last:,} ({_percent(straggler.last, straggler.calls)})",
+            f"{straggler.last:,} ({format_percent(straggler.last, straggler.calls)})",
             format_seconds(straggler.typical_lateness),
             f"{straggler.effective_times:,.0f}",
             format_seconds(straggler.caused),
@@ -141,7 +153,8 @@ def _straggler_table(summary: Summary) -> Table:
     return table
 
 
-def _clock_words(summary: Summary) -> str:
+def clock_words(summary: Summary) -> str:
+    """How far times of different nodes can be compared."""
     if summary.clock_error is None:
         return "the nodes' clocks were not compared: imbalance between nodes is not known"
     if summary.clock_error == 0:
@@ -149,7 +162,7 @@ def _clock_words(summary: Summary) -> str:
     return f"clocks agree within {format_seconds(summary.clock_error)}"
 
 
-def _conclusion(summary: Summary, total: float) -> str:
+def conclusion(summary: Summary, total: float) -> str:
     """Two sentences: where the time goes, and who is to blame; weaker where records are missing."""
     waiting = sum(share.waiting for share in summary.by_operation.values())
     after = sum(share.after_last for share in summary.by_operation.values())
@@ -158,17 +171,17 @@ def _conclusion(summary: Summary, total: float) -> str:
     )
     hedge = "As far as the records go, of" if summary.warnings else "Of"
     text = (
-        f"{hedge} {format_seconds(total)} in blocking collectives (all ranks together) {_percent(waiting, total)} went "
-        f"by before the last rank came, which only a better balance can win back, and {format_seconds(after)} after: "
-        f"{format_seconds(native)} of that in the MPI library's own algorithms, which is the most that Stretto could "
-        "still win."
+        f"{hedge} {format_seconds(total)} in blocking collectives (all ranks together) "
+        f"{format_percent(waiting, total)} went by before the last rank came, which only a better balance can win "
+        f"back, and {format_seconds(after)} after: {format_seconds(native)} of that in the MPI library's own "
+        "algorithms, which is the most that Stretto could still win."
     )
     worst = summary.stragglers[0]
     caused = sum(straggler.caused for straggler in summary.stragglers)
     if caused > 0.01 * total:
         text += (
-            f" Rank {worst.rank} on {worst.host} caused {_percent(worst.caused, caused)} of the waiting for single "
-            f"ranks ({format_seconds(worst.caused)}): it came {format_seconds(worst.typical_lateness)} late, "
+            f" Rank {worst.rank} on {worst.host} caused {format_percent(worst.caused, caused)} of the waiting for "
+            f"single ranks ({format_seconds(worst.caused)}): it came {format_seconds(worst.typical_lateness)} late, "
             f"{worst.effective_times:,.0f} times in {worst.calls:,} calls."
         )
     return text
@@ -180,7 +193,9 @@ def as_json(summary: Summary) -> dict[str, Any]:
     def rows(table: dict[Any, Share], names: tuple[str, ...]) -> list[dict[str, Any]]:
         keys = [key if isinstance(key, tuple) else (key,) for key in table]
         return [
-            dict(zip(names, key, strict=True)) | dataclasses.asdict(share)
+            dict(zip(names, key, strict=True))
+            | dataclasses.asdict(share)
+            | {"factors": {name: share.factor(name) for name in FACTORS}}
             for key, share in zip(keys, table.values(), strict=True)
         ]
 
@@ -205,6 +220,11 @@ def as_json(summary: Summary) -> dict[str, Any]:
             | {"typical_lateness": straggler.typical_lateness, "effective_times": straggler.effective_times}
             for straggler in summary.stragglers
         ],
+        "phases": [
+            {"operation": operation, "site": site} | dataclasses.asdict(phase)
+            for (operation, site), found in summary.phases.items()
+            for phase in found
+        ],
         "worst_calls": [dataclasses.asdict(call) for call in summary.worst_calls],
         "straggler_sites": [
             {"rank": rank, "site": site, "caused": caused}
@@ -213,9 +233,14 @@ def as_json(summary: Summary) -> dict[str, Any]:
     }
 
 
-def report(directory: Path, wants_json: bool) -> None:
-    """Print the report of a profile to standard output."""
+def report(directory: Path, wants_json: bool, html: Path | None = None) -> None:
+    """Print the report of a profile to standard output, and write it to the file `html` if there is one."""
     summary = read_summary(directory)
+    if html is not None:
+        from stretto.html_report import write_html  # what it imports is large and otherwise not needed
+
+        write_html(summary, html)
+        print(f"stretto: wrote {html}", file=sys.stderr)
     if wants_json:
         print(json.dumps(as_json(summary), indent=2))
         return

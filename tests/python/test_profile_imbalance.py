@@ -59,7 +59,7 @@ def test_what_was_not_measured_is_not_known(tmp_path: Path) -> None:
     factors = factors_of(tmp_path)
     assert np.isnan([factors.worst, factors.mean, factors.node_worst, factors.node_mean]).all()
     share = summarise(open_profile(tmp_path)).by_class["Allreduce", "0-1 KB"]
-    assert (share.worst_factor, share.node_worst_factor) == (None, None)
+    assert (share.factor("worst"), share.factor("node_worst")) == (None, None)
 
 
 def test_mean_over_the_calls_of_a_class(tmp_path: Path) -> None:
@@ -67,6 +67,6 @@ def test_mean_over_the_calls_of_a_class(tmp_path: Path) -> None:
     second = [Call(3 * US, 9 * US, 1), Call(26 * US, 29 * US, 2), Call(60 * US, 90 * US, 3, bytes=8000)]
     write_job(tmp_path, first, second, extra_facts=[NODE])
     table = summarise(open_profile(tmp_path)).by_class
-    assert table["Allreduce", "0-1 KB"].worst_factor == pytest.approx((2 + 6) / 2)
-    assert table["Allreduce", "0-1 KB"].mean_factor == pytest.approx((1 + 3) / 2)
-    assert table["Allreduce", "1 KB-1 MB"].worst_factor == pytest.approx(2)
+    assert table["Allreduce", "0-1 KB"].factor("worst") == pytest.approx((2 + 6) / 2)
+    assert table["Allreduce", "0-1 KB"].factor("mean") == pytest.approx((1 + 3) / 2)
+    assert table["Allreduce", "1 KB-1 MB"].factor("worst") == pytest.approx(2)

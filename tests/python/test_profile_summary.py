@@ -9,6 +9,7 @@ import pytest
 from cli_support import Stretto
 from profile_writer import Call, communicator, write_job, write_rank
 
+from stretto.profile import sample
 from stretto.profile.files import NON_BLOCKING, open_profile
 from stretto.profile.summary import Summary, summarise
 
@@ -114,6 +115,66 @@ def test_shares_by_operation_and_class(tmp_path: Path) -> None:
         ("Iallreduce", "0-1 KB"): 1,
     }
     assert summary.span == pytest.approx(0.019)
+
+
+def test_parts_add_up_to_the_whole(tmp_path: Path) -> None:
+    """Rank 1 comes 3 ms late to two allreduces of one site, rank 0 1 ms late to a broadcast of another."""
+    early = [
+        Call(1 * MS, 9 * MS, 1),
+        Call(10 * MS, 19 * MS, 2, bytes=KIB + 1),
+        Call(21 * MS, 22 * MS, 3, "Bcast", root=0),
+    ]
+    late = [Call(4 * MS, 9 * MS, 1), Call(13 * MS, 19 * MS, 2), Call(20 * MS, 22 * MS, 3, "Bcast", root=0)]
+    summary = summary_of(write_job(tmp_path, early, late))
+    assert {key: share.calls for key, share in summary.by_kind.items()} == {
+        ("Allreduce", "0-1 KB", "unknown"): 1,
+        ("Allreduce", "1 KB-1 MB", "unknown"): 1,
+        ("Bcast", "0-1 KB", "unknown"): 1,
+    }
+    blame = {(operation, one.rank): one for (operation, _), ranks in summary.blame.items() for one in ranks}
+    assert {key: one.caused for key, one in blame.items() if one.last} == pytest.approx(
+        {("Allreduce", 1): 0.006, ("Bcast", 0): 0.001}
+    )
+    assert (blame["Allreduce", 1].calls, blame["Allreduce", 1].last) == (2, 2)
+    assert blame["Allreduce", 0].waited == pytest.approx(0.006)
+    assert summary.states_by_operation["Allreduce", "Wait at NxN"] == pytest.approx(0.006)
+    assert [call.at for call in summary.sample] == pytest.approx([0.003, 0.012, 0.020])
+
+
+def test_sample_is_bounded_keeps_the_worst_and_is_the_same_every_time(tmp_path: Path) -> None:
+    count = 4 * sample.SAMPLE_LIMIT
+    worst = {17, count // 2, count - 3}
+    ranks: list[list[Call]] = [[], []]
+    for number in range(1, count + 1):
+        begin = number * MS
+        ranks[0].append(Call(begin, begin + 100, number))
+        ranks[1].append(Call(begin + (90 if number in worst else 10 + number % 7), begin + 100, number))
+    directory = write_job(tmp_path, *ranks, capacity=count)
+    first, second = summary_of(directory).sample, summary_of(directory).sample
+    assert first == second
+    assert len(first) <= sample.SAMPLE_LIMIT
+    assert worst <= {call.sequence for call in first}
+    quarter = sum(call.sequence <= count // 4 for call in first) / len(first)
+    assert quarter == pytest.approx(0.25, abs=0.05)
+
+
+def test_phases_of_imbalance_by_call_site(tmp_path: Path) -> None:
+    """At one site imbalance jumps from 1 to 8 us at call 201 of 400; at another it stays."""
+    ranks: list[list[Call]] = [[], []]
+    for number in range(400):
+        late = 1000 if number < 200 else 8000
+        for rank in (0, 1):
+            begin = (number + 1) * MS
+            ranks[rank].append(Call(begin + rank * late, begin + MS // 4, 2 * number + 1, site=0x10))
+            half = begin + MS // 2
+            ranks[rank].append(Call(half + rank * 500, half + 9000, 2 * number + 2, "Bcast", root=0, site=0x20))
+    summary = summary_of(write_job(tmp_path, *ranks, capacity=1000))
+    (steady,) = summary.phases["Bcast", "unknown"]
+    assert (steady.first, steady.calls) == (0, 400)
+    assert steady.level == pytest.approx(0.5e-6)
+    first, second = summary.phases["Allreduce", "unknown"]
+    assert (first.first, first.calls, second.first, second.calls) == (0, 200, 200, 200)
+    assert [first.level, second.level] == pytest.approx([1e-6, 8e-6])
 
 
 def test_sites_are_the_same_for_ranks_that_load_elsewhere(tmp_path: Path) -> None:

@@ -34,6 +34,9 @@ class Alpha:
         return np.where(wanted > self.bytes[-1], beyond, within)
 
 
+FACTORS = ("worst", "mean", "node_worst", "node_mean")
+
+
 @dataclass(frozen=True)
 class Factors:
     """Of each call, (n,); NaN where alpha was not measured, or no node has two of the call's ranks."""

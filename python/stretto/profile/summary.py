@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stretto.profile.calls import Block, Matcher, Unmatched, is_blocking, waiting_ns
+from stretto.profile.blame import Blame, Straggler
+from stretto.profile.calls import Block, Matcher, Unmatched
 from stretto.profile.clocks import clock_error_ns
 from stretto.profile.files import NON_BLOCKING, PERSISTENT, Profile
-from stretto.profile.imbalance import Factors, ImbalanceFactors
+from stretto.profile.imbalance import FACTORS, Factors, ImbalanceFactors
+from stretto.profile.phases import Phase, Series, find_phases
+from stretto.profile.sample import Sample
 from stretto.profile.sites import Sites
 from stretto.profile.wait_states import wait_states
 
 # Upper bounds in bytes, inclusive, of the classes of message size (Alizadeh 2021, 3.2.4).
 SIZE_CLASSES = ((1 << 10, "0-1 KB"), (1 << 20, "1 KB-1 MB"), (1 << 26, "1-64 MB"), (1 << 63, "over 64 MB"))
 _WORST_CALLS = 20
-_FACTORS = ("worst", "mean", "node_worst", "node_mean")
+_FORMS = 4  # blocking, non-blocking, persistent: flags are lower
+_Key = TypeVar("_Key")
 _CLASS_BOUNDS = np.array([bound for bound, _ in SIZE_CLASSES], np.uint64)
 
 
@@ -27,8 +32,8 @@ class Share:
     """Calls of one kind. `calls`: of all ranks together, one each; times in seconds summed over ranks.
 
     inside: in MPI; waiting: before the last rank came; after_last: once all were there; lag: completion lags, one a
-    call; imbalance and mean_imbalance: Omega and Delta, summed over calls; bytes: summed over calls. Factors are means
-    over calls, None where not known (profile.imbalance).
+    call; imbalance and mean_imbalance: Omega and Delta, summed over calls; bytes: summed over calls; factors: by the
+    fields of imbalance.Factors, the sum over the calls for which it is known, and their number.
     """
 
     calls: int = 0
@@ -40,39 +45,26 @@ class Share:
     mean_imbalance: float = 0.0
     bytes: int = 0
     algorithms: dict[str, int] = field(default_factory=dict)
-    worst_factor: float | None = None
-    mean_factor: float | None = None
-    node_worst_factor: float | None = None
-    node_mean_factor: float | None = None
+    factors: dict[str, tuple[float, int]] = field(default_factory=dict)
 
+    def add(self, other: Share) -> None:
+        """Count the calls of `other` too."""
+        for name in ("calls", "inside", "waiting", "after_last", "lag", "imbalance", "mean_imbalance", "bytes"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name, count in other.algorithms.items():
+            self.algorithms[name] = self.algorithms.get(name, 0) + count
+        for name, (total, calls) in other.factors.items():
+            self.add_factor(name, total, calls)
 
-@dataclass
-class Straggler:
-    """A rank, as a cause of waiting. Times in seconds.
+    def add_factor(self, name: str, total: float, calls: int) -> None:
+        """Count `calls` more calls, whose imbalance factors of that name add up to `total`."""
+        before, known = self.factors.get(name, (0.0, 0))
+        self.factors[name] = (before + total, known + calls)
 
-    last: calls at which it came last, of `calls`; lateness: summed over those, how long after the last but one;
-    squared_lateness: their squares; caused: rank-seconds that others waited for it alone; waited: its own waiting for
-    others.
-    """
-
-    rank: int
-    host: str
-    calls: int = 0
-    last: int = 0
-    lateness: float = 0.0
-    squared_lateness: float = 0.0
-    caused: float = 0.0
-    waited: float = 0.0
-
-    @property
-    def typical_lateness(self) -> float:
-        """The mean of its latenesses, weighed by themselves: calls at which it came last by a hair do not dilute it."""
-        return self.squared_lateness / self.lateness if self.lateness > 0 else 0.0
-
-    @property
-    def effective_times(self) -> float:
-        """How often it came `typical_lateness` late, if it was late by no other time."""
-        return self.lateness / self.typical_lateness if self.lateness > 0 else 0.0
+    def factor(self, name: str) -> float | None:
+        """The mean imbalance factor of that name; None where it is known of no call."""
+        total, calls = self.factors.get(name, (0.0, 0))
+        return total / calls if calls else None
 
 
 @dataclass(frozen=True)
@@ -90,9 +82,27 @@ class WorstCall:
     caused: float
 
 
+@dataclass(frozen=True)
+class SampledCall:
+    """One call of the sample. Times in seconds; at: the last arrival, from the first arrival of the profile; rank: the
+    last to come."""
+
+    operation: str
+    size: str
+    site: str
+    communicator: str
+    sequence: int
+    bytes: int
+    rank: int
+    at: float
+    imbalance: float
+    lag: float
+
+
 @dataclass
 class Summary:
-    """All of a report. Keys of the tables: operation; (operation, class of size); (operation, site)."""
+    """All of a report. Keys of the tables: operation; (operation, class of size); (operation, site); of `by_kind` all
+    three, (operation, class of size, site)."""
 
     profile: Profile
     warnings: list[str]
@@ -102,13 +112,18 @@ class Summary:
     span: float  # seconds from the first arrival to the last exit
     clock_error: float | None  # seconds
     unmatched: Unmatched
+    by_kind: dict[tuple[str, str, str], Share]
     by_operation: dict[str, Share]
     by_class: dict[tuple[str, str], Share]
     by_site: dict[tuple[str, str], Share]
     wait_states: dict[str, float]  # rank-seconds
+    states_by_operation: dict[tuple[str, str], float]  # (operation, state) -> rank-seconds
     stragglers: list[Straggler]
     straggler_sites: dict[tuple[int, str], float]  # (rank, site) -> caused
+    blame: dict[tuple[str, str], list[Straggler]]  # (operation, site) -> the ranks at such calls
+    phases: dict[tuple[str, str], list[Phase]]  # (operation, site) -> of its imbalance in seconds, over its calls
     worst_calls: list[WorstCall]
+    sample: list[SampledCall]  # in the order of time; docs of profile/sample.py
 
 
 def summarise(profile: Profile, progress: Callable[[int], None] = lambda records: None) -> Summary:
@@ -117,7 +132,7 @@ def summarise(profile: Profile, progress: Callable[[int], None] = lambda records
     builder = _Builder(profile)
     for block in matcher.blocks():
         builder.add(block)
-        progress(len(block.records) + len(block.rest))
+        progress(len(block.records))
     return builder.finish(matcher)
 
 
@@ -125,19 +140,15 @@ class _Builder:
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
         self._sites = Sites(profile)
-        self._by_operation: dict[str, Share] = {}
-        self._by_class: dict[tuple[str, str], Share] = {}
-        self._by_site: dict[tuple[str, str], Share] = {}
-        self._states: dict[str, float] = {}
-        self._stragglers = [Straggler(-1, "") for _ in range(profile.world_size)]
-        for rank in profile.ranks:
-            self._stragglers[rank.world_rank] = Straggler(rank.world_rank, rank.host)
-        self._straggler_sites: dict[tuple[int, str], float] = {}
+        self._by_kind: dict[tuple[str, str, str], Share] = {}
+        self._states: dict[tuple[str, str], float] = {}
+        self._blame = Blame(profile)
+        self._series: dict[tuple[int, int], Series] = {}  # of imbalance, by operation and site
+        self._factors = ImbalanceFactors(profile)
+        self._sample = Sample()
         self._worst: list[tuple[float, NDArray[np.void], int]] = []  # caused, call, site
         self._first, self._last = np.iinfo(np.int64).max, np.iinfo(np.int64).min
         self._calls = 0
-        self._factors = ImbalanceFactors(profile)
-        self._factor_sums: dict[tuple[str, str], NDArray[np.float64]] = {}
 
     def add(self, block: Block) -> None:
         calls = block.calls
@@ -148,96 +159,42 @@ class _Builder:
         self._last = max(self._last, int(block.records["exit_ns"].max()))
         inside = np.add.reduceat(block.records["inside_ns"], block.starts) * 1e-9
         classes = np.searchsorted(_CLASS_BOUNDS, calls["bytes"])
-        forms = calls["flags"] & (NON_BLOCKING | PERSISTENT)
-        operations = calls["operation"].astype(np.int64) * 4 + forms
+        operations = calls["operation"].astype(np.int64) * _FORMS + (calls["flags"] & (NON_BLOCKING | PERSISTENT))
         sites = self._sites.numbers(calls["call_site"], block.records["rank"][block.starts])
-        names = {int(code): self._profile.operation_name(*divmod(int(code), 4)) for code in np.unique(operations)}
-        for code, rows in _groups(operations):
-            self._share(self._by_operation, names[code], calls, inside, rows)
         factors = self._factors.of(block)
-        for code, rows in _groups(operations * len(SIZE_CLASSES) + classes):
-            operation, size = divmod(code, len(SIZE_CLASSES))
-            key = (names[operation], SIZE_CLASSES[size][1])
-            self._share(self._by_class, key, calls, inside, rows)
-            self._add_factors(key, factors, rows)
         width = int(sites.max()) + 1
-        for code, rows in _groups(operations * width + sites):
-            operation, site = divmod(code, width)
-            self._share(self._by_site, (names[operation], self._sites.name(site)), calls, inside, rows)
+        for code, rows in _groups((operations * len(SIZE_CLASSES) + classes) * width + sites):
+            rest, site = divmod(code, width)
+            operation, size = divmod(rest, len(SIZE_CLASSES))
+            key = (self._operation(operation), SIZE_CLASSES[size][1], self._sites.name(site))
+            share = self._by_kind.setdefault(key, Share())
+            self._share(share, calls[rows], inside[rows])
+            _add_factors(share, factors, rows)
         for state, seconds in wait_states(self._profile, block).items():
             self._states[state] = self._states.get(state, 0.0) + seconds
-        self._blame(block, sites)
-
-    def _share(
-        self,
-        table: dict,  # type: ignore[type-arg]  # keys of either kind
-        key: object,
-        calls: NDArray[np.void],
-        inside: NDArray[np.float64],
-        rows: NDArray[np.int64],
-    ) -> None:
-        share = table.setdefault(key, Share())
-        these = calls[rows]
-        share.calls += len(rows)
-        share.inside += float(inside[rows].sum())
-        share.waiting += float((these["waiting"] * these["size"]).sum())
-        share.after_last += float((these["after_last"] * these["size"]).sum())
-        share.lag += float(these["completion_lag"].sum())
-        share.imbalance += float(these["imbalance"].sum())
-        share.mean_imbalance += float(these["mean_imbalance"].sum())
-        share.bytes += int(these["bytes"].sum())
-        for code, count in zip(*np.unique(these["algorithm"], return_counts=True), strict=True):
-            name = self._profile.algorithms[code]
-            share.algorithms[name] = share.algorithms.get(name, 0) + int(count)
-
-    def _add_factors(self, key: tuple[str, str], factors: Factors, rows: NDArray[np.int64]) -> None:
-        sums = self._factor_sums.setdefault(key, np.zeros((len(_FACTORS), 2)))
-        for row, name in zip(sums, _FACTORS, strict=True):
-            values = getattr(factors, name)[rows]
-            known = ~np.isnan(values)
-            row += values[known].sum(), known.sum()
-
-    def _set_factors(self) -> None:
-        for key, sums in self._factor_sums.items():
-            for (total, count), name in zip(sums, _FACTORS, strict=True):
-                setattr(self._by_class[key], f"{name}_factor", total / count if count else None)
-
-    def _blame(self, block: Block, sites: NDArray[np.int64]) -> None:
-        calls, records = block.calls, block.records
-        world = self._profile.world_size
-        counts = calls["size"].astype(np.int64)
-        waited = waiting_ns(records, calls["last_ns"], counts) * 1e-9
-        # Ranks that had left before the last but one came did not wait for the last.
-        alone_from = np.repeat(calls["last_ns"] - np.rint(calls["alone"] * 1e9).astype(np.int64), counts)
-        for_last = np.maximum(
-            0, np.minimum(records["exit_ns"], np.repeat(calls["last_ns"], counts))
-            - np.maximum(records["arrival_ns"], alone_from)
-        )  # fmt: skip
-        blocking = is_blocking(calls)
-        lateness = calls["alone"] * blocking
-        waited *= np.repeat(blocking, counts)
-        caused = np.add.reduceat(for_last, block.starts) * 1e-9 * blocking
-        per_rank = {
-            "calls": np.bincount(records["rank"], minlength=world),
-            "waited": np.bincount(records["rank"], waited, world),
-            "last": np.bincount(calls["last_rank"], minlength=world),
-            "lateness": np.bincount(calls["last_rank"], lateness, world),
-            "squared_lateness": np.bincount(calls["last_rank"], lateness**2, world),
-            "caused": np.bincount(calls["last_rank"], caused, world),
-        }
-        for straggler in self._stragglers:
-            for name, values in per_rank.items():
-                value = values[straggler.rank]
-                setattr(straggler, name, getattr(straggler, name) + value.item())
-        width = int(sites.max()) + 1
-        codes = calls["last_rank"].astype(np.int64) * width + sites
-        for code, rows in _groups(codes):
-            rank, site = divmod(code, width)
-            key = (rank, self._sites.name(site))
-            self._straggler_sites[key] = self._straggler_sites.get(key, 0.0) + float(caused[rows].sum())
+        for code, rows in _groups(operations * width + sites):
+            self._series.setdefault(divmod(code, width), Series()).add(calls["imbalance"][rows])
+        caused = self._blame.add(block, operations, sites)
         for row in np.argsort(-caused, kind="stable")[:_WORST_CALLS]:
             self._worst.append((float(caused[row]), calls[row].copy(), int(sites[row])))
         self._worst = sorted(self._worst, key=lambda entry: -entry[0])[:_WORST_CALLS]
+        self._sample.add(calls, operations, sites)
+
+    def _operation(self, code: int) -> str:
+        return self._profile.operation_name(*divmod(code, _FORMS))
+
+    def _share(self, share: Share, calls: NDArray[np.void], inside: NDArray[np.float64]) -> None:
+        share.calls += len(calls)
+        share.inside += float(inside.sum())
+        share.waiting += float((calls["waiting"] * calls["size"]).sum())
+        share.after_last += float((calls["after_last"] * calls["size"]).sum())
+        share.lag += float(calls["completion_lag"].sum())
+        share.imbalance += float(calls["imbalance"].sum())
+        share.mean_imbalance += float(calls["mean_imbalance"].sum())
+        share.bytes += int(calls["bytes"].sum())
+        for code, count in zip(*np.unique(calls["algorithm"], return_counts=True), strict=True):
+            name = self._profile.algorithms[code]
+            share.algorithms[name] = share.algorithms.get(name, 0) + int(count)
 
     def _worst_call(self, caused: float, call: NDArray[np.void], site: int, matcher: Matcher) -> WorstCall:
         return WorstCall(
@@ -251,9 +208,33 @@ class _Builder:
             caused,
         )
 
+    def _sampled_call(self, call: NDArray[np.void], matcher: Matcher) -> SampledCall:
+        return SampledCall(
+            self._operation(int(call["form"])),
+            SIZE_CLASSES[int(np.searchsorted(_CLASS_BOUNDS, call["bytes"]))][1],
+            self._sites.name(int(call["site"])),
+            matcher.communicators[int(call["group"])].label,
+            int(call["sequence"]),
+            int(call["bytes"]),
+            int(call["last_rank"]),
+            int(call["last_ns"] - self._first) * 1e-9,
+            float(call["imbalance"]),
+            float(call["completion_lag"]),
+        )
+
     def finish(self, matcher: Matcher) -> Summary:
         profile = self._profile
-        self._set_factors()
+        blame: dict[tuple[str, str], list[Straggler]] = {}
+        straggler_sites: dict[tuple[int, str], float] = {}
+        for (operation, site), stragglers in self._blame.by_kind().items():
+            name = self._sites.name(site)
+            blame.setdefault((self._operation(operation), name), []).extend(stragglers)
+            for straggler in stragglers:
+                key = (straggler.rank, name)
+                straggler_sites[key] = straggler_sites.get(key, 0.0) + straggler.caused
+        states: dict[str, float] = {}
+        for (_, state), seconds in self._states.items():
+            states[state] = states.get(state, 0.0) + seconds
         return Summary(
             profile,
             [*profile.warnings, *_unmatched_warnings(matcher.unmatched)],
@@ -263,14 +244,29 @@ class _Builder:
             max(0, self._last - self._first) * 1e-9 if self._calls else 0.0,
             None if (error := clock_error_ns(profile)) is None else error * 1e-9,
             matcher.unmatched,
-            _by_time(self._by_operation),
-            _by_time(self._by_class),
-            _by_time(self._by_site),
-            dict(sorted(self._states.items(), key=lambda item: -item[1])),
-            sorted((s for s in self._stragglers if s.rank >= 0), key=lambda straggler: -straggler.caused),
-            self._straggler_sites,
+            _by_time(self._by_kind),
+            _merged(self._by_kind, lambda operation, size, site: operation),
+            _merged(self._by_kind, lambda operation, size, site: (operation, size)),
+            _merged(self._by_kind, lambda operation, size, site: (operation, site)),
+            dict(sorted(states.items(), key=lambda item: -item[1])),
+            self._states,
+            self._blame.by_rank(),
+            straggler_sites,
+            blame,
+            {
+                (self._operation(operation), self._sites.name(site)): find_phases(series)
+                for (operation, site), series in self._series.items()
+            },
             [self._worst_call(*entry, matcher) for entry in self._worst if entry[0] > 0],
+            [self._sampled_call(call, matcher) for call in self._sample.calls()],
         )
+
+
+def _add_factors(share: Share, factors: Factors, rows: NDArray[np.int64]) -> None:
+    for name in FACTORS:
+        values = getattr(factors, name)[rows]
+        known = ~np.isnan(values)
+        share.add_factor(name, float(values[known].sum()), int(known.sum()))
 
 
 def _groups(codes: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:
@@ -280,8 +276,16 @@ def _groups(codes: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:
     return [(int(value), rows) for value, rows in zip(values, np.split(order, starts[1:]), strict=True)]
 
 
-def _by_time(table: dict) -> dict:  # type: ignore[type-arg]
+def _by_time(table: dict[_Key, Share]) -> dict[_Key, Share]:
     return dict(sorted(table.items(), key=lambda item: -item[1].inside))
+
+
+def _merged(kinds: dict[tuple[str, str, str], Share], key: Callable[[str, str, str], _Key]) -> dict[_Key, Share]:
+    """The shares of all kinds with the same key, by time."""
+    table: dict[_Key, Share] = {}
+    for kind, share in kinds.items():
+        table.setdefault(key(*kind), Share()).add(share)
+    return _by_time(table)
 
 
 def _unmatched_warnings(unmatched: Unmatched) -> list[str]:

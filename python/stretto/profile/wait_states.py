@@ -27,9 +27,9 @@ _ALL_TO_ONE = {"Reduce": "Early Reduce", "Gather": "Early Gather", "Gatherv": "E
 _SCANS = {"Scan", "Exscan"}
 
 
-def wait_states(profile: Profile, block: Block) -> dict[str, float]:
-    """Seconds of each wait state in a block of calls, summed over ranks."""
-    states: dict[str, float] = {}
+def wait_states(profile: Profile, block: Block) -> dict[tuple[str, str], float]:
+    """Seconds of each (operation, wait state) in a block of calls, summed over ranks."""
+    states: dict[tuple[str, str], float] = {}
     names = profile.operations
     blocking = is_blocking(block.calls)
     for code in np.unique(block.calls["operation"][blocking]):
@@ -38,19 +38,15 @@ def wait_states(profile: Profile, block: Block) -> dict[str, float]:
         records, starts, counts = _of_calls(block, rows)
         if name in _NXN or name == "Barrier":
             kind = "Barrier" if name == "Barrier" else "NxN"
-            _add(states, f"Wait at {kind}", _until_all(records, starts, counts))
-            _add(states, f"{kind} Completion", _completion(records, starts, counts))
+            states[name, f"Wait at {kind}"] = _until_all(records, starts, counts) * 1e-9
+            states[name, f"{kind} Completion"] = _completion(records, starts, counts) * 1e-9
         elif name in _ONE_TO_ALL:
-            _add(states, "Late Broadcast", _late_root(records, starts, counts))
+            states[name, "Late Broadcast"] = _late_root(records, starts, counts) * 1e-9
         elif name in _ALL_TO_ONE:
-            _add(states, _ALL_TO_ONE[name], _early_root(records, starts, counts))
+            states[name, _ALL_TO_ONE[name]] = _early_root(records, starts, counts) * 1e-9
         elif name in _SCANS:
-            _add(states, "Early Scan", _early_scan(records, starts))
+            states[name, "Early Scan"] = _early_scan(records, starts) * 1e-9
     return states
-
-
-def _add(states: dict[str, float], name: str, nanoseconds: float) -> None:
-    states[name] = states.get(name, 0.0) + float(nanoseconds) * 1e-9
 
 
 def _of_calls(block: Block, rows: NDArray[np.int64]) -> tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.int64]]:
