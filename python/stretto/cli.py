@@ -126,7 +126,7 @@ def report(
     directory: Annotated[Path, typer.Argument(help="what `stretto run --profile` wrote", metavar="DIR")],
     as_json: Annotated[bool, typer.Option("--json", help="print JSON instead of tables")] = False,
     html: Annotated[
-        Path | None, typer.Option(help="also write figures and tables there, for a browser", metavar="FILE")
+        Path | None, typer.Option(help="for a browser (default: DIR/report.html, none with --json)", metavar="FILE")
     ] = None,
 ) -> None:
     """Show which collectives cost the time, and who waits for whom."""

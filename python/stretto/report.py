@@ -234,14 +234,27 @@ def as_json(summary: Summary) -> dict[str, Any]:
 
 
 def report(directory: Path, wants_json: bool, html: Path | None = None) -> None:
-    """Print the report of a profile to standard output, and write it to the file `html` if there is one."""
-    summary = read_summary(directory)
-    if html is not None:
-        from stretto.html_report import write_html  # what it imports is large and otherwise not needed
+    """Print the report of a profile to standard output, and write it for a browser, to the file `html` if there is one.
 
-        write_html(summary, html)
-        print(f"stretto: wrote {html}", file=sys.stderr)
+    Without it and with tables, to `directory`/report.html, if that can be written. Raises StrettoError.
+    """
+    summary = read_summary(directory)
     if wants_json:
         print(json.dumps(as_json(summary), indent=2))
-        return
-    print_report(Console(width=None if sys.stdout.isatty() else 160), summary)
+    else:
+        print_report(Console(width=None if sys.stdout.isatty() else 160), summary)
+    if html is not None or not wants_json:
+        _write_html(summary, html or directory / "report.html", wanted=html is not None)
+
+
+def _write_html(summary: Summary, path: Path, wanted: bool) -> None:
+    from stretto.html_report import write_html  # what it imports is large and otherwise not needed
+
+    try:
+        write_html(summary, path)
+    except StrettoError as error:
+        if wanted:
+            raise
+        print(f"stretto: {error}", file=sys.stderr)
+    else:
+        print(f"stretto: wrote {path}, for a browser", file=sys.stderr)

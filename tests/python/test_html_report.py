@@ -254,6 +254,12 @@ def test_the_command_writes_it(stretto: Stretto, tmp_path: Path) -> None:
     assert shown.returncode == 0, shown.stderr
     assert str(path) in shown.stderr
     assert "./program x" in path.read_text(encoding="utf-8")
+    shown = stretto("report", str(directory))
+    assert shown.returncode == 0, shown.stderr
+    assert (directory / "report.html").read_text(encoding="utf-8") == path.read_text(encoding="utf-8")
+    path.unlink()
+    shown = stretto("report", "--json", str(directory))
+    assert (shown.returncode, shown.stderr) == (0, "")
     shown = stretto("report", "--html", str(tmp_path / "missing" / "report.html"), str(directory))
     assert shown.returncode == 2
     assert "--html" in shown.stderr
