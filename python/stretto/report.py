@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from stretto.errors import StrettoError
 from stretto.profile.files import open_profile
 from stretto.profile.imbalance import FACTORS
 from stretto.profile.summary import Share, Summary, summarise
