@@ -128,11 +128,12 @@ def report(
     html: Annotated[
         Path | None, typer.Option(help="for a browser (default: DIR/report.html, none with --json)", metavar="FILE")
     ] = None,
+    plots: Annotated[Path | None, typer.Option(help="write the figures there as PNG and SVG", metavar="DIR")] = None,
 ) -> None:
     """Show which collectives cost the time, and who waits for whom."""
     from stretto.report import report as show
 
-    show(directory, as_json, html)
+    show(directory, as_json, html, plots)
 
 
 @app.command()

@@ -234,10 +234,11 @@ def as_json(summary: Summary) -> dict[str, Any]:
     }
 
 
-def report(directory: Path, wants_json: bool, html: Path | None = None) -> None:
+def report(directory: Path, wants_json: bool, html: Path | None = None, plots: Path | None = None) -> None:
     """Print the report of a profile to standard output, and write it for a browser, to the file `html` if there is one.
 
-    Without it and with tables, to `directory`/report.html, if that can be written. Raises StrettoError.
+    Without it and with tables, to `directory`/report.html, if that can be written. `plots`: a directory for the figures
+    as files. Raises StrettoError.
     """
     summary = read_summary(directory)
     if wants_json:
@@ -246,6 +247,10 @@ def report(directory: Path, wants_json: bool, html: Path | None = None) -> None:
         print_report(Console(width=None if sys.stdout.isatty() else 160), summary)
     if html is not None or not wants_json:
         _write_html(summary, html or directory / "report.html", wanted=html is not None)
+    if plots is not None:
+        from stretto.plots import write_plots
+
+        print(f"stretto: wrote {len(write_plots(summary, plots))} files to {plots}", file=sys.stderr)
 
 
 def _write_html(summary: Summary, path: Path, wanted: bool) -> None:
