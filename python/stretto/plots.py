@@ -57,7 +57,7 @@ def write_plots(summary: Summary, directory: Path) -> list[Path]:
 
 def _legend(axes: Any) -> None:
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(frameon=False)
+        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))  # beside: bars fill the axes
 
 
 def _calls(axes: Any, summary: Summary) -> None:
@@ -86,7 +86,7 @@ def _by_class(title: str, label: str, amount: Callable[[Share], float]) -> Calla
         for index, operation in enumerate(summary.by_operation):
             shares = [summary.by_class.get((operation, size), Share()) for size in classes]
             heights = [amount(share) for share in shares]
-            axes.bar(classes, heights, bottom=floor, color=_COLOURS[index % len(_COLOURS)], label=operation)
+            axes.bar(classes, heights, 0.6, floor, color=_COLOURS[index % len(_COLOURS)], label=operation)
             floor = [below + height for below, height in zip(floor, heights, strict=True)]
         axes.set(ylabel=label, title=title)
         _legend(axes)
