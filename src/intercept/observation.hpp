@@ -49,7 +49,9 @@ class Observation {
   /// This rank's own of one count a rank.
   template <class Count>
   Observation& own(const Count* counts, MPI_Datatype datatype) {
-    return counts == nullptr ? *this : data(counts[communicator_->rank], datatype);
+    // Of an intercommunicator there is one a rank of the other group.
+    const bool there = counts != nullptr && communicator_->rank < communicator_->peers;
+    return there ? data(counts[communicator_->rank], datatype) : *this;
   }
   template <class Count>
   Observation& own_at_root(const Count* counts, MPI_Datatype datatype, MPI_Count others_count,
