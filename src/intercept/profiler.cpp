@@ -55,9 +55,13 @@ std::string Profiler::find_error(const ProfileSettings& settings) {
   for (const std::string& name : settings.operations) {
     if (find_operation(name)) continue;
     std::string choices;
-    for (std::string_view known : kOperationNames) choices += (choices.empty() ? "" : ", ") + std::string(known);
+    for (const std::string_view known : kOperationNames) {
+      if (!choices.empty()) choices += ", ";
+      choices += known;
+    }
     std::transform(choices.begin(), choices.end(), choices.begin(), [](unsigned char c) { return std::tolower(c); });
-    return "stretto: STRETTO_PROFILE_COLLECTIVES=" + name + " is not valid; choose some of " + choices;
+    std::string error = "stretto: STRETTO_PROFILE_COLLECTIVES=";
+    return error.append(name).append(" is not valid; choose some of ").append(choices);
   }
   return "";
 }

@@ -112,7 +112,7 @@ void ProfileFile::add_fact(const std::string& json) {
     return;
   }
   char* const line = reinterpret_cast<char*>(header_) + header_->facts_offset + header_->facts_bytes;
-  std::memcpy(line, json.data(), json.size());
+  std::copy(json.begin(), json.end(), line);
   line[json.size()] = '\n';
   std::atomic_signal_fence(std::memory_order_release);
   header_->facts_bytes += json.size() + 1;
