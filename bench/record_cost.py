@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""What recording a call costs: `bench/record_cost.py [--json FILE]`, after `make build`. Exit code 1 above 150 ns."""
+"""What recording a call costs, in ns.
+
+`.venv/bin/python bench/record_cost.py [--json FILE]`, after `make build`. Exit code 1 above 150 ns.
+"""
 
 from __future__ import annotations
 

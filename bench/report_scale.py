@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long `stretto report` takes for a million calls on 8 ranks, and how much memory.
 
-`bench/report_scale.py [--json FILE]`. Exit code 1 above 10 s or 1 GiB.
+`.venv/bin/python bench/report_scale.py [--json FILE]`. Exit code 1 above 10 s or 1 GiB.
 """
 
 from __future__ import annotations
