@@ -21,8 +21,18 @@ def missing() -> str | None:
     for tool in ("ip", "unshare", "nsenter"):
         if shutil.which(tool) is None:
             return f"no `{tool}`: install iproute2 and util-linux"
-    probe = subprocess.run(["unshare", "--net", "--uts", "--ipc", "--mount", "true"], capture_output=True, timeout=10)
-    return None if probe.returncode == 0 else "this machine permits no namespaces"
+    name = f"st{uuid.uuid4().hex[:6]}"
+    for command in (
+        ["ip", "netns", "add", name],
+        ["ip", "netns", "exec", name, "unshare", "--uts", "--ipc", "mount", "-t", "tmpfs", "tmpfs", "/dev/shm"],
+        ["ip", "-n", name, "link", "add", "eth0", "type", "veth", "peer", "name", "eth1"],
+        ["ip", "netns", "del", name],
+    ):
+        probe = subprocess.run(command, capture_output=True, text=True, timeout=_SETUP_LIMIT_S)
+        if probe.returncode != 0:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True, timeout=_SETUP_LIMIT_S)
+            return f"this machine permits no such namespaces: {probe.stderr.strip()}"
+    return None
 
 
 class TwoNodes:
