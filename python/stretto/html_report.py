@@ -15,10 +15,7 @@ from stretto import __version__
 from stretto.errors import StrettoError
 from stretto.profile.sample import SAMPLE_LIMIT
 from stretto.profile.summary import SIZE_CLASSES, Share, Summary
-from stretto.report import clock_words, conclusion, format_percent, format_seconds
-
-# More bars than these nobody reads; of large jobs the ranks that caused most are shown.
-_MOST_RANKS = 64
+from stretto.report import MOST_RANKS, clock_words, conclusion, format_percent, format_seconds
 
 
 def write_html(summary: Summary, path: Path) -> None:
@@ -45,7 +42,7 @@ def render_html(summary: Summary) -> str:
         calls=summary.calls,
         conclusion=_typeset(conclusion(summary, total)) if summary.calls else "",
         key_numbers=_key_numbers(summary, total) if summary.calls else [],
-        shown_ranks=min(_MOST_RANKS, summary.ranks),
+        shown_ranks=min(MOST_RANKS, summary.ranks),
         ranks=summary.ranks,
         sampled=len(summary.sample),
         sample_limit=SAMPLE_LIMIT,
@@ -85,7 +82,7 @@ def _typeset(text: str) -> str:
 
 def _data(summary: Summary) -> dict[str, Any]:
     """What figures and tables are made of, in parts so small that a filter can choose among them. Times in seconds."""
-    shown = {straggler.rank for straggler in summary.stragglers[:_MOST_RANKS]}
+    shown = {straggler.rank for straggler in summary.stragglers[:MOST_RANKS]}
     return {
         "collectives": list(summary.by_operation),
         "sizes": [name for _, name in SIZE_CLASSES],

@@ -8,11 +8,11 @@ from typing import Any
 
 from stretto.errors import StrettoError
 from stretto.profile.summary import SIZE_CLASSES, Share, Summary
+from stretto.report import MOST_RANKS
 
 # Okabe and Ito's colours, which the colour-blind tell apart.
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#000000")
 _GREY = "#b8c2cf"
-_MOST_RANKS = 64
 _MS = 1e3
 
 
@@ -107,7 +107,7 @@ def _imbalance(axes: Any, summary: Summary) -> None:
 
 
 def _stragglers(axes: Any, summary: Summary) -> None:
-    worst = sorted(summary.stragglers[:_MOST_RANKS], key=lambda straggler: straggler.rank)
+    worst = sorted(summary.stragglers[:MOST_RANKS], key=lambda straggler: straggler.rank)
     places = range(len(worst))
     axes.bar([place - 0.2 for place in places], [s.caused for s in worst], 0.4, color=_COLOURS[5],
              label="wait it alone caused")  # fmt: skip

@@ -18,6 +18,8 @@ from stretto.profile.summary import Share, Summary, summarise
 from stretto.progress import reading
 
 _ROWS = 10
+# More bars than these nobody reads; of large jobs the ranks that caused most are shown.
+MOST_RANKS = 64
 
 
 def read_summary(directory: Path) -> Summary:

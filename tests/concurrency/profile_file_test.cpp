@@ -18,11 +18,14 @@ namespace {
 
 class ProfileFileTest : public testing::Test {
  protected:
-  ProfileFileTest() {
-    std::string name = testing::TempDir() + "/stretto-profile-XXXXXX";
-    directory_ = mkdtemp(name.data());
+  void SetUp() override {
+    std::string name = testing::TempDir() + "stretto-profile-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr) << name;
+    directory_ = name;
   }
-  ~ProfileFileTest() override { std::filesystem::remove_all(directory_); }
+  void TearDown() override {
+    if (!directory_.empty()) std::filesystem::remove_all(directory_);
+  }
 
   void open(ProfileFile& file, std::size_t max_bytes) {
     std::string error;

@@ -7,7 +7,7 @@ two or more, with alpha within a node.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +34,6 @@ class Alpha:
         return np.where(wanted > self.bytes[-1], beyond, within)
 
 
-FACTORS = ("worst", "mean", "node_worst", "node_mean")
-
-
 @dataclass(frozen=True)
 class Factors:
     """Of each call, (n,); NaN where alpha was not measured, or no node has two of the call's ranks."""
@@ -45,6 +42,9 @@ class Factors:
     mean: Floats
     node_worst: Floats
     node_mean: Floats
+
+
+FACTORS = tuple(factor.name for factor in fields(Factors))
 
 
 def read_alpha(profile: Profile) -> dict[str, Alpha]:
