@@ -54,6 +54,9 @@ def run(
     profile: Annotated[
         str | None, typer.Option(help="record every collective there, for `stretto report`", metavar="DIR")
     ] = None,
+    native: Annotated[
+        bool, typer.Option("--native", help="leave collectives not named here to the MPI; with --profile: only watch")
+    ] = False,
     deterministic: Annotated[bool, typer.Option("--deterministic", help="same bits in every run")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="say at the end which algorithms ran")] = False,
     mpi: Annotated[str | None, typer.Option(help=f"the program's MPI: {', '.join(FAMILIES)}", metavar="MPI")] = None,
@@ -61,11 +64,11 @@ def run(
     """Run an MPI program under Stretto: stretto run -- mpirun -n 4 ./program."""
     if mpi is not None and mpi not in FAMILIES:
         raise StrettoError(f"--mpi={mpi}: no such MPI; choose from {', '.join(FAMILIES)}")
+    named = {"allreduce": allreduce, "reduce": reduce, "bcast": bcast, "barrier": barrier}
     given = {
-        "STRETTO_ALLREDUCE": allreduce,
-        "STRETTO_REDUCE": reduce,
-        "STRETTO_BCAST": bcast,
-        "STRETTO_BARRIER": barrier,
+        f"STRETTO_{collective.upper()}": "native" if native and choice is None else choice
+        for collective, choice in named.items()
+    } | {
         "STRETTO_DETERMINISTIC": "1" if deterministic else None,
         "STRETTO_VERBOSE": "1" if verbose else None,
         "STRETTO_PROFILE": None if profile is None else str(Path(profile).absolute()),

@@ -110,7 +110,7 @@ Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {
     part.count = std::min(window, call.count - start);
     if (part.input != nullptr) part.input += at;
     if (part.output != nullptr) part.output += at;
-    board.begin();
+    board.begin(start == 0);
     if (!board.may_enter()) co_await board.enter(g);
     co_await algorithm.run(g, part);
     board.leave(g);

@@ -68,6 +68,7 @@ int Board::arrive(Group& g, const void* input) {
   const std::uint32_t before = arrivals_before_[parity()];
   const std::uint32_t place = now.arrivals.fetch_add(1, std::memory_order_acq_rel) - before;
   const bool last = place + 1 == ranks_;
+  if (place_ == kNoPlace) place_ = static_cast<int>(place);
   const std::int64_t time_ns = place == 0 || last ? g.endpoint().platform.now_ns() : 0;
   // Before the announcement, which the others may act upon.
   if (place == 0) now.first_arrival_ns = time_ns;

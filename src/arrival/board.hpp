@@ -64,6 +64,7 @@ class Board {
   static constexpr std::size_t kSlotBytes = std::size_t{32} << 10;
   static constexpr std::size_t kMaxChunks = 512;  // a call
   static constexpr std::size_t kMinChunkBytes = std::size_t{16} << 10;
+  static constexpr int kNoPlace = -1;
 
   /// Bytes of zeroed, line-aligned shared memory that a board of `ranks` ranks needs (without pool).
   static std::size_t memory_bytes(int ranks);
@@ -79,8 +80,12 @@ class Board {
   std::size_t pool_window() const { return pool_bytes_ / 2; }
 
   // --- one call ---
-  /// Begins the next call. Before anything shared is touched, may_enter() must be true, or enter() awaited.
-  void begin() { ++call_; }
+  /// Begins the next call, a new message or the next part of one. Before anything shared is touched, may_enter() must
+  /// be true, or enter() awaited.
+  void begin(bool new_message) {
+    ++call_;
+    if (new_message) place_ = kNoPlace;
+  }
   bool may_enter();
   Task enter(Group& g);
   void leave(Group& g);
@@ -94,6 +99,8 @@ class Board {
 
   /// Takes the next place in the order of arrival and announces it. 0 is first.
   int arrive(Group& g, const void* input = nullptr);
+  /// Which place this rank took at the present or latest message; kNoPlace if none.
+  int place() const { return place_; }
   Arrival& arrival(int position) { return order_[parity() * ranks_ + static_cast<std::size_t>(position)]; }
   /// How far apart ranks have arrived of late, first to last, in ns: a running mean, the same number on every rank.
   std::int64_t recent_skew_ns() const { return recent_skew_ns_; }
@@ -128,6 +135,7 @@ class Board {
   std::int64_t recent_skew_ns_ = 0;
   std::uint32_t arrivals_before_[2] = {0, 0};  // arrivals of earlier calls of each parity
   bool arrived_ = false;                       // in the present call; all ranks or none call arrive()
+  int place_ = kNoPlace;
 };
 
 }  // namespace stretto

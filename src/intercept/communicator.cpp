@@ -159,10 +159,11 @@ bool Engine::ensure_pool(std::size_t bytes) {
   return !pool_refused_;
 }
 
-void Engine::run(const Algorithm& algorithm, const Call& call) {
+int Engine::run(const Algorithm& algorithm, const Call& call) {
   Group group(*endpoint_);
   Task task = run_algorithm(group, algorithm, call);
   endpoint_->executor.drive(task, *transport_);
+  return algorithm.memory == Memory::none ? Board::kNoPlace : board_->place();
 }
 
 }  // namespace stretto::intercept

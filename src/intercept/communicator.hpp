@@ -29,8 +29,9 @@ class Engine {
   /// all ranks alike, if there is no pool after.
   bool ensure_pool(std::size_t bytes);
 
-  /// Runs the collective to its end.
-  void run(const Algorithm& algorithm, const Call& call);
+  /// Runs the collective to its end. Returns this rank's place in the order of arrival, from 0, or Board::kNoPlace if
+  /// the algorithm took none.
+  int run(const Algorithm& algorithm, const Call& call);
 
   bool has_board() const { return board_ != nullptr; }
   std::size_t max_pool_window() const { return pool_refused_ ? 0 : pool_limit_ / 2; }

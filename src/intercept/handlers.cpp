@@ -49,7 +49,7 @@ class Interception {
   }
 
   int run(const Call& call) {
-    communicator_->engine->run(*algorithm_, call);
+    observation_.arrived(communicator_->engine->run(*algorithm_, call));
     return MPI_SUCCESS;
   }
 

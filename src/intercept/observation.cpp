@@ -32,6 +32,7 @@ void Observation::end() {
   const std::int64_t now = monotonic_ns();
   profile::Record& record = *ticket_.record;
   record.algorithm = record_.algorithm;
+  record.place = record_.place;
   record.inside_ns = now - record_.arrival_ns;
   std::atomic_ref(record.exit_ns).store(now, std::memory_order_release);
   ticket_.record = nullptr;

@@ -73,6 +73,11 @@ class Observation {
       record_.algorithm = static_cast<std::uint16_t>(algorithm - algorithms().data() + 1);
   }
 
+  /// At `place` in the order of arrival, from 0; below 0: not known.
+  void arrived(int place) {
+    if (wanted_ && place >= 0) record_.place = static_cast<std::uint16_t>(place);
+  }
+
   /// The call was started and `request` stands for it: the record ends when that is found complete.
   void hand_over(MPI_Request request);
 

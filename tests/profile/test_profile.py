@@ -25,7 +25,7 @@ from mpi_jobs import (
 )
 
 from stretto.profile.calls import Unmatched, load_calls
-from stretto.profile.files import IN_PLACE, NON_BLOCKING, PERSISTENT, Profile, open_profile
+from stretto.profile.files import IN_PLACE, NON_BLOCKING, NONE, PERSISTENT, Profile, open_profile
 from stretto.profile.summary import summarise
 from stretto.report import as_json
 
@@ -120,6 +120,25 @@ def test_every_collective_in_every_form(compiled: Compiled, tmp_path: Path, sett
     assert calls["agreed"].all()
     ran = {profile.algorithms[index] for index in calls["algorithm"]}
     assert (ran == {"native"}) == (setting == "native")
+
+
+@needs_four_ranks
+def test_ranks_record_the_place_that_they_took(compiled: Compiled, tmp_path: Path) -> None:
+    env = profiled(tmp_path, **NATIVE | {"allreduce": "arrival_chain"})
+    run_mpi([compiled("profile/planted.c"), "6"], RANKS, env).check()
+    profile = open_profile(tmp_path)
+    chain = profile.algorithms.index("arrival_chain")
+    by_call: dict[int, list[int]] = {}
+    for rank in profile.ranks:
+        for record in np.concatenate(list(rank.blocks(1 << 16))):
+            if record["algorithm"] == chain:
+                by_call.setdefault(int(record["sequence"]), []).append(int(record["place"]))
+            else:
+                assert record["place"] == NONE
+    assert len(by_call) == 6
+    assert all(sorted(places) == list(range(RANKS)) for places in by_call.values())
+    # Rank 3, whose records come last, is late by 20 ms at call 3; and at call 0, where all wait for each other once.
+    assert by_call[2 + 4 * 3][-1] == RANKS - 1
 
 
 def test_names_are_those_of_the_library(compiled: Compiled, tmp_path: Path) -> None:

@@ -37,13 +37,14 @@ class Call:
     inside: int | None = None
     datatype: int = NONE
     reduction: int = NONE
+    place: int = NONE
 
     def pack(self) -> builtins.bytes:
         inside = self.leave - self.arrival if self.inside is None else self.inside
         return struct.pack(
             "<qqqQQIIiHHHHHH", self.arrival, self.leave, inside, self.bytes, self.site, self.number, self.communicator,
             self.root, OPERATIONS.index(self.operation), self.datatype, self.reduction,
-            ALGORITHMS.index(self.algorithm), NONE, self.flags,
+            ALGORITHMS.index(self.algorithm), self.place, self.flags,
         )  # fmt: skip
 
 

@@ -22,8 +22,8 @@ from stretto.profile.files import IN_PLACE, NON_BLOCKING, PERSISTENT, open_profi
 # What the rows of these tests have in common.
 USUAL = {"host": "node", "communicator": "communicator 0.0", "sequence": 1, "operation": "Allreduce", "bytes": 8,
          "root": None, "datatype": None, "reduction": None, "algorithm": "ring", "non_blocking": False,
-         "persistent": False, "in_place": False, "call_site": "unknown", "last_rank": None, "waiting_ns": None,
-         "imbalance_ns": None}  # fmt: skip
+         "persistent": False, "in_place": False, "call_site": "unknown", "place": None, "last_rank": None,
+         "waiting_ns": None, "imbalance_ns": None}  # fmt: skip
 
 
 def exported(directory: Path, kind: str) -> Path:
@@ -49,10 +49,30 @@ def test_matched_call_has_a_row_a_rank_in_the_order_of_arrival(tmp_path: Path) -
     write_job(tmp_path, [Call(100, 950)], [Call(700, 900, flags=IN_PLACE)], [Call(400, 600)])
     whole = USUAL | {"last_rank": 1, "imbalance_ns": 600}
     assert table_rows(tmp_path) == [
-        whole | {"rank": 0, "arrival_ns": 100, "exit_ns": 950, "inside_ns": 850, "waiting_ns": 600},
-        whole | {"rank": 2, "arrival_ns": 400, "exit_ns": 600, "inside_ns": 200, "waiting_ns": 200},  # left early
-        whole | {"rank": 1, "arrival_ns": 700, "exit_ns": 900, "inside_ns": 200, "waiting_ns": 0, "in_place": True},
+        whole | {"rank": 0, "arrival_ns": 100, "exit_ns": 950, "inside_ns": 850, "place": 0, "waiting_ns": 600},
+        whole
+        | {"rank": 2, "arrival_ns": 400, "exit_ns": 600, "inside_ns": 200, "place": 1, "waiting_ns": 200},  # left early
+        whole
+        | {
+            "rank": 1,
+            "arrival_ns": 700,
+            "exit_ns": 900,
+            "inside_ns": 200,
+            "place": 2,
+            "waiting_ns": 0,
+            "in_place": True,
+        },
     ]
+
+
+def test_places_that_the_ranks_took_overrule_the_clocks(tmp_path: Path) -> None:
+    write_job(
+        tmp_path,
+        [Call(100, 950, place=1), Call(960, 990, number=2)],
+        [Call(101, 900, place=0), Call(970, 980, number=2)],
+    )
+    places = [(row["sequence"], row["rank"], row["place"]) for row in table_rows(tmp_path)]
+    assert places == [(1, 0, 1), (1, 1, 0), (2, 0, 0), (2, 1, 1)]
 
 
 def test_records_that_do_not_match_are_kept(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from profile_writer import Call, communicator, write_job, write_rank
 
 from stretto.profile import sample
 from stretto.profile.files import NON_BLOCKING, open_profile
+from stretto.profile.sites import without_parameters
 from stretto.profile.summary import Summary, summarise
 
 MS = 1_000_000
@@ -184,6 +185,21 @@ def test_sites_are_the_same_for_ranks_that_load_elsewhere(tmp_path: Path) -> Non
         calls = [Call(1, 2, 1, site=base + 0x123), Call(3, 4, 2, site=base + 0x456), Call(5, 6, 3, site=0x99)]
         write_rank(tmp_path, rank, 2, calls, [module])
     assert {site for _, site in summary_of(tmp_path).by_site} == {"lib.so+0x123", "lib.so+0x456", "unknown"}
+
+
+@pytest.mark.parametrize(
+    ("function", "shown"),
+    [
+        ("main", "main"),
+        ("a::b<c>(d, e) const", "a::b<c>"),
+        ("(anonymous namespace)::f(int, void (*)(int))", "(anonymous namespace)::f"),
+        ("std::function<void (int)>::operator()(int) const", "std::function<void (int)>::operator()"),
+        ("f(int) [clone .isra.0]", "f"),
+        ("not(demangled", "not(demangled"),
+    ],
+)
+def test_functions_are_named_without_their_parameters(function: str, shown: str) -> None:
+    assert without_parameters(function) == shown
 
 
 def test_report_in_words_and_as_json(stretto: Stretto, tmp_path: Path) -> None:

@@ -76,6 +76,13 @@ def test_settings_of_the_environment_are_handed_on_and_overruled_by_options(stre
     assert "allreduce=default" in stretto("run", "--allreduce", "default", *line, extra=extra).stdout
 
 
+def test_native_leaves_what_is_not_named_to_the_mpi(stretto: Stretto) -> None:
+    show = 'echo "$STRETTO_ALLREDUCE $STRETTO_REDUCE $STRETTO_BCAST $STRETTO_BARRIER"'
+    line = ["--", "mpirun", "-n", "1", "sh", "-c", show]
+    shown = stretto("run", "--native", "--reduce", "default", *line, extra={"STRETTO_BCAST": "default"})
+    assert shown.stdout.split() == ["native", "default", "native", "native"], shown.stderr
+
+
 def test_direct_program(stretto: Stretto, compile_c: Compile) -> None:
     text = """
         #include <mpi.h>

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stretto.profile.calls import MATCHED, Block, Matcher, is_blocking, waiting_ns
-from stretto.profile.files import IN_PLACE, NON_BLOCKING, PERSISTENT, Profile
+from stretto.profile.files import IN_PLACE, NON_BLOCKING, NONE, PERSISTENT, Profile
 from stretto.profile.sites import Sites
 
 # A record with what its call tells of it. `whole`: all ranks' records of the call are there; else the four behind it
-# are 0. last_ns: the last arrival; waiting_ns: before that, in the call.
+# are 0, and `place` is NONE unless the record says it. last_ns: the last arrival; waiting_ns: before that, in the call.
 ROW = np.dtype(
     [
         *MATCHED.descr,
@@ -55,7 +55,18 @@ def _rows(block: Block) -> NDArray[np.void]:
         whole[name] = np.repeat(block.calls[name], counts)
     whole["imbalance_ns"] = np.repeat(block.calls["last_ns"] - block.calls["first_ns"], counts)
     whole["waiting_ns"] = waiting_ns(block.records, block.calls["last_ns"], counts)
+    # What the ranks themselves recorded needs no clock.
+    whole["place"] = np.where(whole["place"] == NONE, _places(block), whole["place"])
     return rows[np.argsort(rows["arrival_ns"], kind="stable")]
+
+
+def _places(block: Block) -> NDArray[np.int64]:
+    """The place of each of `block.records` in its call's order of arrival, from 0, as the clocks have it."""
+    counts = block.calls["size"].astype(np.int64)
+    order = np.lexsort((block.records["arrival_ns"], np.repeat(np.arange(len(counts)), counts)))
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order)) - np.repeat(block.starts, counts)
+    return places
 
 
 class _RankTable:
@@ -139,6 +150,7 @@ class Columns:
             plain("arrival_ns"),
             plain("exit_ns", ended),
             plain("inside_ns", ended),
+            plain("place", rows["place"] != NONE),
             plain("last_rank", whole),
             plain("waiting_ns", whole & is_blocking(rows)),
             plain("imbalance_ns", whole),

@@ -84,4 +84,16 @@ def _addr2line(path: str, offsets: list[int]) -> list[tuple[str, str]]:
 def _in_words(function: str, place: str) -> tuple[str, str]:
     file, _, line = place.rpartition(":")
     known = file != "??"
-    return "" if function == "??" else function, f"{Path(file).name}:{line.split()[0]}" if known else ""
+    name = "" if function == "??" else without_parameters(function)
+    return name, f"{Path(file).name}:{line.split()[0]}" if known else ""
+
+
+def without_parameters(function: str) -> str:
+    """A demangled C++ function without its parameter list, which may fill lines: `a::b<c>(d, e) const` is `a::b<c>`."""
+    end = function.rfind(")")
+    depth = 0
+    for position in range(end, 0, -1):
+        depth += {")": 1, "(": -1}.get(function[position], 0)
+        if depth == 0:
+            return function[:position] if end > 0 else function
+    return function
