@@ -11,7 +11,7 @@ from profile_writer import Call, communicator, write_job, write_rank
 
 from stretto.profile import sample
 from stretto.profile.files import NON_BLOCKING, open_profile
-from stretto.profile.sites import without_parameters
+from stretto.profile.sites import cython_name, without_parameters
 from stretto.profile.summary import Summary, summarise
 
 MS = 1_000_000
@@ -200,6 +200,19 @@ def test_sites_are_the_same_for_ranks_that_load_elsewhere(tmp_path: Path) -> Non
 )
 def test_functions_are_named_without_their_parameters(function: str, shown: str) -> None:
     assert without_parameters(function) == shown
+
+
+@pytest.mark.parametrize(
+    ("symbol", "shown"),
+    [
+        ("__pyx_pw_6mpi4py_3MPI_4Comm_121Bcast", "mpi4py.MPI.Comm.Bcast"),
+        ("__pyx_pf_6mpi4py_3MPI_4Comm_6Gather", "mpi4py.MPI.Comm.Gather"),
+        ("__pyx_f_6mpi4py_3MPI_PyMPI_reduce", "__pyx_f_6mpi4py_3MPI_PyMPI_reduce"),
+        ("main", "main"),
+    ],
+)
+def test_functions_of_cython_have_their_names_in_python(symbol: str, shown: str) -> None:
+    assert cython_name(symbol) == shown
 
 
 def test_report_in_words_and_as_json(stretto: Stretto, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -83,9 +84,24 @@ def _addr2line(path: str, offsets: list[int]) -> list[tuple[str, str]]:
 
 def _in_words(function: str, place: str) -> tuple[str, str]:
     file, _, line = place.rpartition(":")
-    known = file != "??"
-    name = "" if function == "??" else without_parameters(function)
-    return name, f"{Path(file).name}:{line.split()[0]}" if known else ""
+    number = line.split()[0]
+    source = Path(file).name + ("" if number == "?" else f":{number}")
+    name = "" if function == "??" else cython_name(without_parameters(function))
+    return name, "" if file == "??" else source
+
+
+def cython_name(symbol: str) -> str:
+    """The Python name of a function that Cython compiled, `mpi4py.MPI.Comm.Bcast` of
+    `__pyx_pw_6mpi4py_3MPI_4Comm_121Bcast`; another symbol as it is. What encloses a function stands before it with its
+    length, the function itself with a running number."""
+    prefix = re.match(r"__pyx_p[wf]_", symbol)
+    if prefix is None:
+        return symbol
+    words, rest = [], symbol[prefix.end() :]
+    while (number := re.match(r"\d+", rest)) and rest[number.end() + int(number[0]) :].startswith("_"):
+        words.append(rest[number.end() : number.end() + int(number[0])])
+        rest = rest[number.end() + int(number[0]) + 1 :]
+    return ".".join([*words, rest.lstrip("0123456789")])
 
 
 def without_parameters(function: str) -> str:
