@@ -85,7 +85,8 @@ def find_phases(series: Series) -> list[Phase]:
 
 def _without_outliers(values: Floats) -> Floats:
     """Each value replaced by the median around it: keeps jumps, loses what is shorter than a phase."""
-    padded = np.pad(values, _SHORTEST - 1, mode="edge")
+    # Mirrored, not repeated, at the ends: one slow first call would be a phase of its own copies.
+    padded = np.pad(values, _SHORTEST - 1, mode="reflect")
     smooth: Floats = np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * _SHORTEST - 1), axis=1)
     return smooth
 
