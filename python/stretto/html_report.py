@@ -107,5 +107,5 @@ def _data(summary: Summary) -> dict[str, Any]:
 
 
 def _share(share: Share) -> dict[str, Any]:
-    names = ("calls", "inside", "waiting", "after_last", "lag", "imbalance", "algorithms")
+    names = ("calls", "inside", "waiting", "after_last", "lag", "imbalance", "algorithms", "factors")
     return {name: getattr(share, name) for name in names}

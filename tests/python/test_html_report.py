@@ -62,6 +62,32 @@ def training(directory: Path) -> Path:
     return directory
 
 
+# Sites and lateness of the four ranks in us of the calls in `phased`.
+STEADY, JUMPING = 0x7000_0111, 0x7000_0222
+LATENESS = {STEADY: (0, 0, 0, 80), JUMPING: (0, 10, 20, 50)}
+PHASED_CALLS = 1200
+
+
+def phased(directory: Path) -> Path:
+    """Allreduce of 8 bytes from two sites on two nodes. At one of them lateness is 7 times as much in the second half.
+    Messages of any size up to 1 MB take 2 us within a node and 10 us between nodes."""
+    directory.mkdir()
+    ranks: list[list[Call]] = [[] for _ in range(4)]
+    for index in range(2 * PHASED_CALLS):
+        site = JUMPING if index % 2 else STEADY
+        times = 7 if site == JUMPING and index >= PHASED_CALLS else 1
+        for calls, late in zip(ranks, LATENESS[site], strict=True):
+            calls.append(Call(MS * (index + 1) + times * late * 1000, MS * (index + 1) + MS // 2, index + 1, site=site))
+    facts: list[dict[str, Any]] = [
+        {"fact": "module", "path": "/no/such/solver", "base": 0x7000_0000, "begin": 0x7000_0000, "end": 0x7000_1000},
+        {"fact": "alpha", "between": "node", "points": [[8, 2000], [1 << 20, 2000]]},
+        {"fact": "alpha", "between": "network", "points": [[8, 10_000], [1 << 20, 10_000]]},
+    ]
+    for rank, calls in enumerate(ranks):
+        write_rank(directory, rank, 4, calls, facts, host=f"node{rank // 2}", capacity=2 * len(calls))
+    return directory
+
+
 def summary_of(directory: Path) -> Summary:
     return summarise(open_profile(directory))
 
@@ -187,6 +213,31 @@ def test_a_heading_sorts_and_the_dots_move_to_call_numbers(page: Page, tmp_path:
     page.evaluate("axis.value = 'sequence'; axis.dispatchEvent(new Event('change'))")
     sequences = page.evaluate("document.getElementById('imbalance').data.flatMap((trace) => trace.x)")
     assert sorted(sequences) == list(range(1, STEPS * len(STEP) + 1))
+    assert page.errors == []
+
+
+@needs_chromium
+def test_imbalance_factors_follow_the_filter(page: Page, tmp_path: Path) -> None:
+    """Over both halves the one that jumps is late by 0, 40, 80 and 200 us on average: worst case 200, average 60; in
+    the nodes 40 and 120, 20 and 60. The steady one: 80 and 30; in the nodes 0 and 80, 0 and 40."""
+    show(page, summary_of(phased(tmp_path / "profile")), tmp_path / "report.html")
+
+    def factors() -> list[list[str]]:
+        return [column(page, "sizes", index) for index in range(8, 12)]
+
+    assert factors() == [["14.0"], ["4.5"], ["30.0"], ["15.0"]]
+    write(page, "solver+0x111")
+    assert factors() == [["8.0"], ["3.0"], ["20.0"], ["10.0"]]
+    write(page, "solver+0x222")
+    assert factors() == [["20.0"], ["6.0"], ["40.0"], ["20.0"]]
+    assert page.errors == []
+
+
+@needs_chromium
+def test_unknown_imbalance_factors_are_dashes(page: Page, tmp_path: Path) -> None:
+    show(page, summary_of(training(tmp_path / "profile")), tmp_path / "report.html")
+    click(page, "#sizes th button", 8)
+    assert {value for index in range(8, 12) for value in column(page, "sizes", index)} == {"–"}
     assert page.errors == []
 
 

@@ -21,7 +21,7 @@ function grouped(rows, key, by) {
   for (const row of rows) {
     const known = groups.get(key(row));
     if (!known) {
-      groups.set(key(row), { ...row, algorithms: { ...row.algorithms } });
+      groups.set(key(row), { ...row, algorithms: { ...row.algorithms }, factors: { ...row.factors } });
       continue;
     }
     for (const name of ["calls", "inside", "waiting", "after_last", "lag", "imbalance", "last", "lateness",
@@ -30,6 +30,10 @@ function grouped(rows, key, by) {
     }
     for (const [name, calls] of Object.entries(row.algorithms ?? {})) {
       known.algorithms[name] = (known.algorithms[name] ?? 0) + calls;
+    }
+    for (const [name, [total, calls]] of Object.entries(row.factors ?? {})) {
+      const [before, others] = known.factors[name] ?? [0, 0];
+      known.factors[name] = [before + total, others + calls];
     }
   }
   return [...groups.values()].sort((one, other) => other[by] - one[by]);
