@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +31,7 @@ STEP = [
     ("Reduce", 32 * KIB, 0x7000_0555, 150_000, 0),
     ("Barrier", 0, 0x7000_0666, 60_000, 0),
 ]
-PLOTS = ["calls", "time", "size-calls", "size-time", "imbalance", "lag", "stragglers", "states"]
+PLOTS = ["calls", "time", "size-calls", "size-time", "imbalance", "lag", "histories", "stragglers", "states"]
 
 needs_chromium = pytest.mark.skipif(EXECUTABLE is None, reason="no browser: install the package chromium")
 
@@ -242,6 +243,42 @@ def test_unknown_imbalance_factors_are_dashes(page: Page, tmp_path: Path) -> Non
 
 
 @needs_chromium
+def test_phases_are_drawn_and_listed(page: Page, tmp_path: Path) -> None:
+    """A jump from 50 to 350 us after half of the calls from one site; those from another stay at 80 us."""
+    show(page, summary_of(phased(tmp_path / "profile")), tmp_path / "report.html")
+    half = PHASED_CALLS // 2
+    traces = page.evaluate("document.getElementById('histories').data.map(({mode, x, y}) => ({mode, x, y}))")
+    assert [trace["mode"] for trace in traces] == ["markers", "lines"] * 2
+    means, levels, _, steady = traces
+    assert means["x"] == [number + 0.5 for number in range(1, PHASED_CALLS, 2)]  # of two calls each
+    assert means["y"] == pytest.approx([50e-6] * (half // 2) + [350e-6] * (half // 2))
+    assert levels["x"] == [1, half, half + 1, PHASED_CALLS]
+    assert levels["y"] == pytest.approx([50e-6, 50e-6, 350e-6, 350e-6])
+    assert (steady["x"], steady["y"]) == ([1, PHASED_CALLS], pytest.approx([80e-6] * 2))
+    titles = page.evaluate("document.getElementById('histories').layout.annotations.map(({text}) => text)")
+    assert titles == ["<b>Allreduce</b> solver+0x222", "<b>Allreduce</b> solver+0x111"]
+    assert column(page, "phases", 1) == ["solver+0x222"] * 2
+    assert [column(page, "phases", index) for index in (2, 3)] == [["1", f"{half + 1}"], [f"{half}"] * 2]
+    assert column(page, "phases", 4) == ["50 µs", "350 µs"]
+    write(page, "solver+0x111")
+    assert page.evaluate("document.getElementById('histories').data.length") == 2
+    assert page.evaluate("document.querySelector('#phases').closest('.scroll').hidden")
+    write(page, "no such place")
+    assert page.evaluate("document.getElementById('histories').hidden")
+    assert page.errors == []
+
+
+def test_only_the_places_with_most_imbalance_are_drawn_of_many(tmp_path: Path) -> None:
+    module = {"fact": "module", "path": "/no/such/solver", "base": 0, "begin": 0, "end": 0x9000}
+    first = [Call(MS * number, MS * number + 9000, number, site=number) for number in range(1, 31)]
+    second = [Call(MS * number + 100 * number, MS * number + 9000, number, site=number) for number in range(1, 31)]
+    html = render_html(summary_of(write_job(tmp_path / "profile", first, second, extra_facts=[module])))
+    assert "The 12 of 30 places in the program with most imbalance." in html
+    data = json.loads(html.partition('id="data">')[2].partition("</script>")[0])
+    assert [row["site"] for row in data["histories"]] == [f"solver+{number:#x}" for number in range(30, 18, -1)]
+
+
+@needs_chromium
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (390, "light")])
 def test_other_screens(page: Page, tmp_path: Path, width: int, scheme: str) -> None:
     show(page, summary_of(training(tmp_path / "profile")), tmp_path / "report.html")
@@ -282,6 +319,10 @@ def test_names_are_shown_and_not_executed(page: Page, tmp_path: Path) -> None:
     assert column(page, "ranks", 1) == ["<b>&node"] * 2
     assert "<img src=x" in column(page, "sites", 1)[0]
     assert "<b>&" not in page.evaluate("document.getElementById('stragglers').data[0].hovertext[0]")
+    assert "&lt;img src=x" in page.evaluate("document.getElementById('histories').data[0].hovertext[0]")
+    assert not page.evaluate(
+        "document.getElementById('histories').layout.annotations.some(({text}) => /<[^b/]/.test(text))"
+    )
 
 
 @needs_chromium

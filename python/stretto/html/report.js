@@ -78,9 +78,17 @@ function drawSample() {
   dots("lag", sample, "lag", axis.value);
 }
 
+function drawHistories() {
+  const rows = fitting(data.histories);
+  histories("histories", rows);
+  fill("phases", rows.filter((row) => row.phases.length > 1)
+    .flatMap(({ operation, site, phases }) => phases.map((phase) => ({ operation, site, ...phase }))));
+}
+
 function drawAll() {
   drawShares(fitting(data.kinds));
   drawSample();
+  drawHistories();
   const ranks = stragglers(), states = grouped(ofChosen(data.states), (row) => row.state, "seconds");
   const inside = ofChosen(data.kinds).reduce((sum, row) => sum + row.inside, 0);
   stragglerBars("stragglers", ranks);

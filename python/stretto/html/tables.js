@@ -19,6 +19,13 @@ const TABLES = {
     ["its own waiting", (row) => row.waited, seconds],
     ["most at", (row) => row.most],
   ],
+  phases: [
+    ["operation", (row) => row.operation],
+    ["called from", (row) => row.site],
+    ["from its call", (row) => row.first + 1, count],
+    ["calls", (row) => row.calls, count],
+    ["mean imbalance", (row) => row.level, seconds],
+  ],
   worst: [
     ["operation", (row) => row.operation],
     ["communicator", (row) => row.communicator],

@@ -60,6 +60,15 @@ class Phase:
     level: float
 
 
+@dataclass(frozen=True)
+class History:
+    """A quantity over the successive calls of one kind: `means` over `width` calls each, (bins,), and its phases."""
+
+    width: int
+    means: Floats
+    phases: list[Phase]
+
+
 def find_phases(series: Series) -> list[Phase]:
     """The stretches between which the level jumps, by binary segmentation of the logarithms of the means."""
     means = series.means
