@@ -17,6 +17,9 @@ from stretto.profile.sample import SAMPLE_LIMIT
 from stretto.profile.summary import SIZE_CLASSES, Share, Summary
 from stretto.report import MOST_RANKS, clock_words, conclusion, format_percent, format_seconds
 
+# Kinds of calls whose imbalance is drawn over the calls, a panel each: those with most imbalance.
+_MOST_HISTORIES = 12
+
 
 def write_html(summary: Summary, path: Path) -> None:
     """Write the report of a profile. Raises StrettoError where the file cannot be written."""
@@ -46,6 +49,8 @@ def render_html(summary: Summary) -> str:
         ranks=summary.ranks,
         sampled=len(summary.sample),
         sample_limit=SAMPLE_LIMIT,
+        histories=len(summary.histories),
+        shown_histories=min(_MOST_HISTORIES, len(summary.histories)),
         worst=len(summary.worst_calls),
         data=_data(summary),
         version=__version__,
@@ -97,6 +102,7 @@ def _data(summary: Summary) -> dict[str, Any]:
             for straggler in stragglers
             if straggler.rank in shown
         ],
+        "histories": _histories(summary),
         "states": [
             {"operation": operation, "state": state, "seconds": seconds}
             for (operation, state), seconds in summary.states_by_operation.items()
@@ -107,5 +113,16 @@ def _data(summary: Summary) -> dict[str, Any]:
 
 
 def _share(share: Share) -> dict[str, Any]:
-    names = ("calls", "inside", "waiting", "after_last", "lag", "imbalance", "algorithms")
+    names = ("calls", "inside", "waiting", "after_last", "lag", "imbalance", "algorithms", "factors")
     return {name: getattr(share, name) for name in names}
+
+
+def _histories(summary: Summary) -> list[dict[str, Any]]:
+    """Those of the kinds with most imbalance, most first; means in seconds with four digits, as more cannot be seen."""
+    by_imbalance = sorted(summary.histories.items(), key=lambda item: -summary.by_site[item[0]].imbalance)
+    return [
+        {"operation": operation, "site": site, "width": history.width}
+        | {"means": [float(f"{mean:.4g}") for mean in history.means]}
+        | {"phases": [dataclasses.asdict(phase) for phase in history.phases]}
+        for (operation, site), history in by_imbalance[:_MOST_HISTORIES]
+    ]

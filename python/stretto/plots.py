@@ -106,6 +106,22 @@ def _imbalance(axes: Any, summary: Summary) -> None:
     _legend(axes)
 
 
+def _phases(axes: Any, summary: Summary) -> None:
+    """Of the kind of calls with most imbalance."""
+    axes.set(xlabel="number of the call", ylabel="mean imbalance (ms)", title="Imbalance over the calls")
+    axes.set_yscale("log", nonpositive="mask")
+    if not summary.histories:
+        return
+    kind = max(summary.histories, key=lambda kind: summary.by_site[kind].imbalance)
+    history = summary.histories[kind]
+    numbers = [bin_ * history.width + (history.width + 1) / 2 for bin_ in range(len(history.means))]
+    name = ", ".join(kind).replace("$", r"\$")  # which begins a formula
+    axes.scatter(numbers, history.means * _MS, s=4, color=_COLOURS[4], label=name)
+    edges = [edge for phase in history.phases for edge in (phase.first + 1, phase.first + phase.calls)]
+    axes.plot(edges, [phase.level * _MS for phase in history.phases for _ in range(2)], color="black", label="phases")
+    axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=2)  # call sites are long
+
+
 def _stragglers(axes: Any, summary: Summary) -> None:
     worst = sorted(summary.stragglers[:MOST_RANKS], key=lambda straggler: straggler.rank)
     places = range(len(worst))
@@ -129,6 +145,7 @@ _FIGURES: dict[str, Callable[[Any, Summary], None]] = {
     "calls-by-size": _by_class("Calls by message size", "calls", lambda share: share.calls),
     "time-by-size": _by_class("Time by message size", "time in MPI, all ranks (s)", lambda share: share.inside),
     "imbalance": _imbalance,
+    "phases": _phases,
     "stragglers": _stragglers,
     "wait-states": _wait_states,
 }

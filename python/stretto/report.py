@@ -113,7 +113,8 @@ def print_report(console: Console, summary: Summary) -> None:
         table.add_row(call.operation, call.communicator, f"{call.sequence:,}", f"{call.bytes:,}", call.site,
                       str(call.rank), format_seconds(call.lateness), format_seconds(call.caused))  # fmt: skip
     console.print(table)
-    phases = [(kind, found) for kind, found in summary.phases.items() if len(found) > 1]
+    histories = summary.histories.items()
+    phases = [(kind, history.phases) for kind, history in histories if len(history.phases) > 1]
     if phases:
         headings = ["operation", "called from", "from its call", "calls", "mean imbalance"]
         table = make_table("Phases: where the level of imbalance jumps", headings, left=2)
@@ -225,8 +226,8 @@ def as_json(summary: Summary) -> dict[str, Any]:
         ],
         "phases": [
             {"operation": operation, "site": site} | dataclasses.asdict(phase)
-            for (operation, site), found in summary.phases.items()
-            for phase in found
+            for (operation, site), history in summary.histories.items()
+            for phase in history.phases
         ],
         "worst_calls": [dataclasses.asdict(call) for call in summary.worst_calls],
         "straggler_sites": [

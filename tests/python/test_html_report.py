@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +31,7 @@ STEP = [
     ("Reduce", 32 * KIB, 0x7000_0555, 150_000, 0),
     ("Barrier", 0, 0x7000_0666, 60_000, 0),
 ]
-PLOTS = ["calls", "time", "size-calls", "size-time", "imbalance", "lag", "stragglers", "states"]
+PLOTS = ["calls", "time", "size-calls", "size-time", "imbalance", "lag", "histories", "stragglers", "states"]
 
 needs_chromium = pytest.mark.skipif(EXECUTABLE is None, reason="no browser: install the package chromium")
 
@@ -59,6 +60,32 @@ def training(directory: Path) -> Path:
     module = {"fact": "module", "path": "/no/such/train", "base": 0x7000_0000, "begin": 0x7000_0000, "end": 0x7000_1000}
     for rank, calls in enumerate(ranks):
         write_rank(directory, rank, RANKS, calls, [module], host=f"node{rank // 4}", capacity=10 * len(calls))
+    return directory
+
+
+# Sites and lateness of the four ranks in us of the calls in `phased`.
+STEADY, JUMPING = 0x7000_0111, 0x7000_0222
+LATENESS = {STEADY: (0, 0, 0, 80), JUMPING: (0, 10, 20, 50)}
+PHASED_CALLS = 1200
+
+
+def phased(directory: Path) -> Path:
+    """Allreduce of 8 bytes from two sites on two nodes. At one of them lateness is 7 times as much in the second half.
+    Messages of any size up to 1 MB take 2 us within a node and 10 us between nodes."""
+    directory.mkdir()
+    ranks: list[list[Call]] = [[] for _ in range(4)]
+    for index in range(2 * PHASED_CALLS):
+        site = JUMPING if index % 2 else STEADY
+        times = 7 if site == JUMPING and index >= PHASED_CALLS else 1
+        for calls, late in zip(ranks, LATENESS[site], strict=True):
+            calls.append(Call(MS * (index + 1) + times * late * 1000, MS * (index + 1) + MS // 2, index + 1, site=site))
+    facts: list[dict[str, Any]] = [
+        {"fact": "module", "path": "/no/such/solver", "base": 0x7000_0000, "begin": 0x7000_0000, "end": 0x7000_1000},
+        {"fact": "alpha", "between": "node", "points": [[8, 2000], [1 << 20, 2000]]},
+        {"fact": "alpha", "between": "network", "points": [[8, 10_000], [1 << 20, 10_000]]},
+    ]
+    for rank, calls in enumerate(ranks):
+        write_rank(directory, rank, 4, calls, facts, host=f"node{rank // 2}", capacity=2 * len(calls))
     return directory
 
 
@@ -191,6 +218,67 @@ def test_a_heading_sorts_and_the_dots_move_to_call_numbers(page: Page, tmp_path:
 
 
 @needs_chromium
+def test_imbalance_factors_follow_the_filter(page: Page, tmp_path: Path) -> None:
+    """Over both halves the one that jumps is late by 0, 40, 80 and 200 us on average: worst case 200, average 60; in
+    the nodes 40 and 120, 20 and 60. The steady one: 80 and 30; in the nodes 0 and 80, 0 and 40."""
+    show(page, summary_of(phased(tmp_path / "profile")), tmp_path / "report.html")
+
+    def factors() -> list[list[str]]:
+        return [column(page, "sizes", index) for index in range(8, 12)]
+
+    assert factors() == [["14.0"], ["4.5"], ["30.0"], ["15.0"]]
+    write(page, "solver+0x111")
+    assert factors() == [["8.0"], ["3.0"], ["20.0"], ["10.0"]]
+    write(page, "solver+0x222")
+    assert factors() == [["20.0"], ["6.0"], ["40.0"], ["20.0"]]
+    assert page.errors == []
+
+
+@needs_chromium
+def test_unknown_imbalance_factors_are_dashes(page: Page, tmp_path: Path) -> None:
+    show(page, summary_of(training(tmp_path / "profile")), tmp_path / "report.html")
+    click(page, "#sizes th button", 8)
+    assert {value for index in range(8, 12) for value in column(page, "sizes", index)} == {"–"}
+    assert page.errors == []
+
+
+@needs_chromium
+def test_phases_are_drawn_and_listed(page: Page, tmp_path: Path) -> None:
+    """A jump from 50 to 350 us after half of the calls from one site; those from another stay at 80 us."""
+    show(page, summary_of(phased(tmp_path / "profile")), tmp_path / "report.html")
+    half = PHASED_CALLS // 2
+    traces = page.evaluate("document.getElementById('histories').data.map(({mode, x, y}) => ({mode, x, y}))")
+    assert [trace["mode"] for trace in traces] == ["markers", "lines"] * 2
+    means, levels, _, steady = traces
+    assert means["x"] == [number + 0.5 for number in range(1, PHASED_CALLS, 2)]  # of two calls each
+    assert means["y"] == pytest.approx([50e-6] * (half // 2) + [350e-6] * (half // 2))
+    assert levels["x"] == [1, half, half + 1, PHASED_CALLS]
+    assert levels["y"] == pytest.approx([50e-6, 50e-6, 350e-6, 350e-6])
+    assert (steady["x"], steady["y"]) == ([1, PHASED_CALLS], pytest.approx([80e-6] * 2))
+    titles = page.evaluate("document.getElementById('histories').layout.annotations.map(({text}) => text)")
+    assert titles == ["<b>Allreduce</b> solver+0x222", "<b>Allreduce</b> solver+0x111"]
+    assert column(page, "phases", 1) == ["solver+0x222"] * 2
+    assert [column(page, "phases", index) for index in (2, 3)] == [["1", f"{half + 1}"], [f"{half}"] * 2]
+    assert column(page, "phases", 4) == ["50 µs", "350 µs"]
+    write(page, "solver+0x111")
+    assert page.evaluate("document.getElementById('histories').data.length") == 2
+    assert page.evaluate("document.querySelector('#phases').closest('.scroll').hidden")
+    write(page, "no such place")
+    assert page.evaluate("document.getElementById('histories').hidden")
+    assert page.errors == []
+
+
+def test_only_the_places_with_most_imbalance_are_drawn_of_many(tmp_path: Path) -> None:
+    module = {"fact": "module", "path": "/no/such/solver", "base": 0, "begin": 0, "end": 0x9000}
+    first = [Call(MS * number, MS * number + 9000, number, site=number) for number in range(1, 31)]
+    second = [Call(MS * number + 100 * number, MS * number + 9000, number, site=number) for number in range(1, 31)]
+    html = render_html(summary_of(write_job(tmp_path / "profile", first, second, extra_facts=[module])))
+    assert "The 12 of 30 places in the program with most imbalance." in html
+    data = json.loads(html.partition('id="data">')[2].partition("</script>")[0])
+    assert [row["site"] for row in data["histories"]] == [f"solver+{number:#x}" for number in range(30, 18, -1)]
+
+
+@needs_chromium
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (390, "light")])
 def test_other_screens(page: Page, tmp_path: Path, width: int, scheme: str) -> None:
     show(page, summary_of(training(tmp_path / "profile")), tmp_path / "report.html")
@@ -231,6 +319,10 @@ def test_names_are_shown_and_not_executed(page: Page, tmp_path: Path) -> None:
     assert column(page, "ranks", 1) == ["<b>&node"] * 2
     assert "<img src=x" in column(page, "sites", 1)[0]
     assert "<b>&" not in page.evaluate("document.getElementById('stragglers').data[0].hovertext[0]")
+    assert "&lt;img src=x" in page.evaluate("document.getElementById('histories').data[0].hovertext[0]")
+    assert not page.evaluate(
+        "document.getElementById('histories').layout.annotations.some(({text}) => /<[^b/]/.test(text))"
+    )
 
 
 @needs_chromium

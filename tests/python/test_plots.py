@@ -29,7 +29,7 @@ def profile_in(directory: Path) -> Path:
 def test_every_figure_is_there_and_names_what_it_shows(tmp_path: Path) -> None:
     written = write_plots(summarise(open_profile(profile_in(tmp_path / "profile"))), tmp_path / "plots")
     assert {path.suffix for path in written} == {".png", ".svg"}
-    assert len(written) == 14
+    assert len(written) == 16
     for path in written:
         if path.suffix == ".png":
             assert path.read_bytes().startswith(b"\x89PNG")
@@ -39,6 +39,7 @@ def test_every_figure_is_there_and_names_what_it_shows(tmp_path: Path) -> None:
         assert "Bcast" in texts[name]
     assert "50.0 %" in texts["calls-by-collective"]
     assert "1-64 MB" in texts["time-by-size"]
+    assert "Allreduce, unknown" in texts["phases"]
     assert "wait it alone caused" in texts["stragglers"]
     assert "Wait at NxN" in texts["wait-states"]
 
@@ -56,4 +57,12 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
 def test_the_command_says_what_it_wrote(stretto: Stretto, tmp_path: Path) -> None:
     shown = stretto("report", "--plots", str(tmp_path / "plots"), str(profile_in(tmp_path / "profile")))
     assert shown.returncode == 0, shown.stderr
-    assert "wrote 14 files" in shown.stderr
+    assert "wrote 16 files" in shown.stderr
+
+
+def test_a_call_site_is_no_formula(tmp_path: Path) -> None:
+    module = {"fact": "module", "path": "/no/such/$main$\\frac$", "base": 0, "begin": 0, "end": 0x9000}
+    ranks = [[Call(MS + rank, 2 * MS)] for rank in (0, 1)]
+    directory = write_job(tmp_path / "profile", *ranks, extra_facts=[module])
+    write_plots(summarise(open_profile(directory)), tmp_path / "plots")
+    assert "$main$" in (tmp_path / "plots" / "phases.svg").read_text(encoding="utf-8")

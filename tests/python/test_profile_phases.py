@@ -48,9 +48,10 @@ def test_jumps_are_found_where_they_are() -> None:
         assert [phase.level / mean for phase in phases] == pytest.approx([1, 5, 2], rel=0.05)
 
 
-def test_one_outlier_is_no_phase() -> None:
+@pytest.mark.parametrize("place", [0, 1, 300, 599])
+def test_one_outlier_is_no_phase(place: int) -> None:
     values = np.ones(600) + 0.01 * np.random.default_rng(2).random(600)
-    values[300] = 1000
+    values[place] = 1000
     assert len(find_phases(series_of(values))) == 1
 
 

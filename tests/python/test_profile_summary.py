@@ -170,10 +170,10 @@ def test_phases_of_imbalance_by_call_site(tmp_path: Path) -> None:
             half = begin + MS // 2
             ranks[rank].append(Call(half + rank * 500, half + 9000, 2 * number + 2, "Bcast", root=0, site=0x20))
     summary = summary_of(write_job(tmp_path, *ranks, capacity=1000))
-    (steady,) = summary.phases["Bcast", "unknown"]
+    (steady,) = summary.histories["Bcast", "unknown"].phases
     assert (steady.first, steady.calls) == (0, 400)
     assert steady.level == pytest.approx(0.5e-6)
-    first, second = summary.phases["Allreduce", "unknown"]
+    first, second = summary.histories["Allreduce", "unknown"].phases
     assert (first.first, first.calls, second.first, second.calls) == (0, 200, 200, 200)
     assert [first.level, second.level] == pytest.approx([1e-6, 8e-6])
 

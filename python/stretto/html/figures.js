@@ -16,7 +16,12 @@ function seconds(value) {
   return `${Number((value / scale).toPrecision(3)).toLocaleString("en")} ${unit}`;
 }
 const count = (value) => Math.round(value).toLocaleString("en");
+// The end of a text, which of a call site tells most.
+const tail = (text, letters) => (text.length > letters ? `\u2026${text.slice(1 - letters)}` : text);
 const percent = (part, whole) => (whole > 0 ? `${(100 * part / whole).toFixed(1)} %` : "-");
+
+// A finger that drags means to scroll.
+const ZOOM = matchMedia("(pointer: coarse)").matches ? false : "zoom";
 
 // An axis of seconds, with prefixes of SI, which stay right when the reader zooms.
 const SECONDS = { tickformat: "~s", ticksuffix: "s", nticks: 6, rangemode: "tozero" };
@@ -43,8 +48,9 @@ function draw(id, traces, layout, height) {
     hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--ink") }, align: "left" },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--unknown"), activecolor: colour("--accent") },
     showlegend: false, dragmode: false, bargap: 0.35, ...layout,
-    xaxis: { ...axis, ...layout.xaxis }, yaxis: { ...axis, ...layout.yaxis },
+    xaxis: axis, yaxis: axis,
   };
+  for (const name of Object.keys(layout).filter((key) => /^[xy]axis/.test(key))) full[name] = { ...axis, ...layout[name] };
   return Plotly.react(plot, traces, full, { displaylogo: false, responsive: true,
     displayModeBar: Boolean(layout.dragmode), modeBarButtons: [["zoom2d", "pan2d", "resetScale2d", "toImage"]] });
 }
@@ -96,12 +102,51 @@ function dots(id, rows, figure, axis) {
         `lag ${seconds(row.lag)}<br>last: rank ${row.rank}, at ${seconds(row.at)}`) };
   }).filter((trace) => trace.x.length);
   const left = rows.filter((row) => row[figure] <= 0).length;
-  draw(id, traces.length ? traces : [{ x: [] }], { dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
+  draw(id, traces.length ? traces : [{ x: [] }], { dragmode: ZOOM,
     hovermode: "closest", yaxis: logarithmic(traces.flatMap((trace) => trace.y)),
     xaxis: { ...(axis === "at" ? SECONDS : NUMBERS), rangemode: "normal", showgrid: false, zeroline: false },
     annotations: left ? [{ xref: "paper", yref: "paper", x: 1, y: 1, yanchor: "bottom", xanchor: "right", showarrow: false,
       text: `${count(left)} calls at or below 0 are not drawn`, font: { color: colour("--soft"), size: 12 } }] : [],
     margin: { l: 10, r: 10, t: left ? 24 : 8, b: 10 } }, 330);
+}
+
+// A panel for each kind of call: a dot for the mean of each bin, lines for the levels of the phases. The axis of
+// imbalance is the same for all, so that the eye can compare them.
+function histories(id, rows) {
+  const lines = Math.ceil(rows.length / (innerWidth < 760 ? 1 : 3)) || 1, columns = Math.ceil(rows.length / lines) || 1;
+  const letters = (document.getElementById(id).parentElement.clientWidth - 90) / columns / 9; // of a title
+  const axis = logarithmic(rows.flatMap((row) => row.means.filter((mean) => mean > 0)));
+  const layout = { grid: { rows: lines, columns, pattern: "independent", xgap: 0.06, ygap: 0.36 }, annotations: [],
+    hovermode: "closest", dragmode: ZOOM, margin: { l: 10, r: 10, t: 46, b: 10 } }; // the first title stands below the tools
+  const traces = rows.flatMap((row, index) => {
+    const number = index ? index + 1 : "", axes = { type: "scatter", xaxis: `x${number}`, yaxis: `y${number}` };
+    layout[`xaxis${number}`] = { ...NUMBERS, nticks: 5, rangemode: "normal", showgrid: false, zeroline: false };
+    layout[`yaxis${number}`] = { ...axis, matches: index ? "y" : undefined, showticklabels: index % columns === 0 };
+    const site = plain(tail(row.site, letters - row.operation.length));
+    layout.annotations.push({ xref: `x${number} domain`, yref: `y${number} domain`, x: 0, y: 1, showarrow: false,
+      xanchor: "left", yanchor: "bottom", text: `<b>${plain(row.operation)}</b> ${site}` });
+    return [binDots(row), phaseLines(row)].map((trace) => ({ ...axes, ...trace, hovertemplate: "%{hovertext}<extra></extra>" }));
+  });
+  draw(id, traces, layout, 60 + 165 * lines);
+}
+
+function binDots(row) {
+  const firsts = row.means.map((_, bin) => bin * row.width + 1);
+  return { mode: "markers", x: firsts.map((first) => first + (row.width - 1) / 2), y: row.means,
+    marker: { color: collectiveColour(data.collectives.indexOf(row.operation)), size: 3.5, opacity: 0.6 },
+    hovertext: firsts.map((first, bin) => stretch(row, first, row.width, row.means[bin])) };
+}
+
+function phaseLines(row) {
+  return { mode: "lines", x: row.phases.flatMap(({ first, calls }) => [first + 1, first + calls]),
+    y: row.phases.flatMap(({ level }) => [level, level]), line: { color: colour("--ink"), width: 2 },
+    hovertext: row.phases.flatMap(({ first, calls, level }) => Array(2).fill(stretch(row, first + 1, calls, level))) };
+}
+
+// A stretch of calls in words.
+function stretch(row, first, calls, imbalance) {
+  const numbers = calls > 1 ? `calls ${count(first)} to ${count(first + calls - 1)}` : `call ${count(first)}`;
+  return `${plain(row.operation)}, ${plain(row.site)}<br>${numbers}<br>mean imbalance ${seconds(imbalance)}`;
 }
 
 function stragglerBars(id, rows) {

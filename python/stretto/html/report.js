@@ -21,7 +21,7 @@ function grouped(rows, key, by) {
   for (const row of rows) {
     const known = groups.get(key(row));
     if (!known) {
-      groups.set(key(row), { ...row, algorithms: { ...row.algorithms } });
+      groups.set(key(row), { ...row, algorithms: { ...row.algorithms }, factors: { ...row.factors } });
       continue;
     }
     for (const name of ["calls", "inside", "waiting", "after_last", "lag", "imbalance", "last", "lateness",
@@ -30,6 +30,10 @@ function grouped(rows, key, by) {
     }
     for (const [name, calls] of Object.entries(row.algorithms ?? {})) {
       known.algorithms[name] = (known.algorithms[name] ?? 0) + calls;
+    }
+    for (const [name, [total, calls]] of Object.entries(row.factors ?? {})) {
+      const [before, others] = known.factors[name] ?? [0, 0];
+      known.factors[name] = [before + total, others + calls];
     }
   }
   return [...groups.values()].sort((one, other) => other[by] - one[by]);
@@ -74,9 +78,17 @@ function drawSample() {
   dots("lag", sample, "lag", axis.value);
 }
 
+function drawHistories() {
+  const rows = fitting(data.histories);
+  histories("histories", rows);
+  fill("phases", rows.filter((row) => row.phases.length > 1)
+    .flatMap(({ operation, site, phases }) => phases.map((phase) => ({ operation, site, ...phase }))));
+}
+
 function drawAll() {
   drawShares(fitting(data.kinds));
   drawSample();
+  drawHistories();
   const ranks = stragglers(), states = grouped(ofChosen(data.states), (row) => row.state, "seconds");
   const inside = ofChosen(data.kinds).reduce((sum, row) => sum + row.inside, 0);
   stragglerBars("stragglers", ranks);

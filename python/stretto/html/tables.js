@@ -5,7 +5,9 @@ const order = {}; // table -> {column, down}
 
 const TABLES = {
   operations: [["operation", (row) => row.operation], ...shareColumns(), ["what ran", ran]],
-  sizes: [["operation", (row) => row.operation], ["size", (row) => row.size], ...shareColumns()],
+  sizes: [["operation", (row) => row.operation], ["size", (row) => row.size], ...shareColumns(),
+    factorColumn("Ω/α", "worst"), factorColumn("Δ/α", "mean"),
+    factorColumn("Ω/α in nodes", "node_worst"), factorColumn("Δ/α in nodes", "node_mean")],
   sites: [["operation", (row) => row.operation], ["called from", (row) => row.site], ...shareColumns()],
   ranks: [
     ["rank", (row) => row.rank, String],
@@ -16,6 +18,13 @@ const TABLES = {
     ["wait it alone caused", (row) => row.caused, seconds],
     ["its own waiting", (row) => row.waited, seconds],
     ["most at", (row) => row.most],
+  ],
+  phases: [
+    ["operation", (row) => row.operation],
+    ["called from", (row) => row.site],
+    ["from its call", (row) => row.first + 1, count],
+    ["calls", (row) => row.calls, count],
+    ["mean imbalance", (row) => row.level, seconds],
   ],
   worst: [
     ["operation", (row) => row.operation],
@@ -40,6 +49,13 @@ function shareColumns() {
     ["mean imbalance", (row) => row.imbalance / row.calls, seconds],
     ["mean lag", (row) => row.lag / row.calls, seconds],
   ];
+}
+
+// The mean over the calls of which the factor is known. Below all others where it is known of none.
+function factorColumn(heading, name) {
+  const mean = (row) => { const [total, calls] = row.factors[name] ?? [0, 0]; return calls ? total / calls : -1; };
+  const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  return [heading, mean, (value) => (value < 0 ? "\u2013" : value.toLocaleString("en", digits))];
 }
 
 function ran(row) {

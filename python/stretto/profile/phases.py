@@ -60,6 +60,15 @@ class Phase:
     level: float
 
 
+@dataclass(frozen=True)
+class History:
+    """A quantity over the successive calls of one kind: `means` over `width` calls each, (bins,), and its phases."""
+
+    width: int
+    means: Floats
+    phases: list[Phase]
+
+
 def find_phases(series: Series) -> list[Phase]:
     """The stretches between which the level jumps, by binary segmentation of the logarithms of the means."""
     means = series.means
@@ -85,7 +94,8 @@ def find_phases(series: Series) -> list[Phase]:
 
 def _without_outliers(values: Floats) -> Floats:
     """Each value replaced by the median around it: keeps jumps, loses what is shorter than a phase."""
-    padded = np.pad(values, _SHORTEST - 1, mode="edge")
+    # Mirrored, not repeated, at the ends: one slow first call would be a phase of its own copies.
+    padded = np.pad(values, _SHORTEST - 1, mode="reflect")
     smooth: Floats = np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * _SHORTEST - 1), axis=1)
     return smooth
 

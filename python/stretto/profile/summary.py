@@ -14,7 +14,7 @@ from stretto.profile.calls import Block, Matcher, Unmatched
 from stretto.profile.clocks import clock_error_ns
 from stretto.profile.files import NON_BLOCKING, PERSISTENT, Profile
 from stretto.profile.imbalance import FACTORS, Factors, ImbalanceFactors
-from stretto.profile.phases import Phase, Series, find_phases
+from stretto.profile.phases import History, Series, find_phases
 from stretto.profile.sample import Sample
 from stretto.profile.sites import Sites
 from stretto.profile.wait_states import wait_states
@@ -121,7 +121,7 @@ class Summary:
     stragglers: list[Straggler]
     straggler_sites: dict[tuple[int, str], float]  # (rank, site) -> caused
     blame: dict[tuple[str, str], list[Straggler]]  # (operation, site) -> the ranks at such calls
-    phases: dict[tuple[str, str], list[Phase]]  # (operation, site) -> of its imbalance in seconds, over its calls
+    histories: dict[tuple[str, str], History]  # (operation, site) -> its imbalance in seconds, over its calls
     worst_calls: list[WorstCall]
     sample: list[SampledCall]  # in the order of time; docs of profile/sample.py
 
@@ -254,7 +254,9 @@ class _Builder:
             straggler_sites,
             blame,
             {
-                (self._operation(operation), self._sites.name(site)): find_phases(series)
+                (self._operation(operation), self._sites.name(site)): History(
+                    series.width, series.means, find_phases(series)
+                )
                 for (operation, site), series in self._series.items()
             },
             [self._worst_call(*entry, matcher) for entry in self._worst if entry[0] > 0],
