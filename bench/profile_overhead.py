@@ -23,7 +23,7 @@ import numpy as np
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(REPOSITORY / "python"), str(REPOSITORY / "apps/training")]
 
-RANKS, PAIRS, STEPS = 4, 200, 8
+RANKS, PAIRS, STEPS = 4, 600, 8
 TARGET_PERCENT = 1.0
 _LIMIT_S = 300
 
