@@ -31,7 +31,16 @@ needs_horovod = pytest.mark.skipif(not PYTHON.exists(), reason="Horovod is not i
 def train(directory: Path, env: dict[str, str], *options: str) -> dict[str, Any]:
     """Train for STEPS steps; returns what rank 0 says of it."""
     file = directory / "training.json"
-    program: list[str | Path] = [PYTHON, ROOT / "apps/horovod/train.py", "--iterations", "1", "--batches", str(STEPS), "--out", file]
+    program: list[str | Path] = [
+        PYTHON,
+        ROOT / "apps/horovod/train.py",
+        "--iterations",
+        "1",
+        "--batches",
+        str(STEPS),
+        "--out",
+        file,
+    ]
     run_mpi([*program, *options], RANKS, env).check()
     said: dict[str, Any] = json.loads(file.read_text())
     return said

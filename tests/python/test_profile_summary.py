@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
-from cli_support import Stretto
+from cli_support import Compile, Stretto
 from profile_writer import Call, communicator, write_job, write_rank
 
 from stretto.profile import sample
@@ -185,6 +187,20 @@ def test_sites_are_the_same_for_ranks_that_load_elsewhere(tmp_path: Path) -> Non
         calls = [Call(1, 2, 1, site=base + 0x123), Call(3, 4, 2, site=base + 0x456), Call(5, 6, 3, site=0x99)]
         write_rank(tmp_path, rank, 2, calls, [module])
     assert {site for _, site in summary_of(tmp_path).by_site} == {"lib.so+0x123", "lib.so+0x456", "unknown"}
+
+
+def test_places_of_one_line_are_one_site(tmp_path: Path, compile_c: Compile) -> None:
+    library = compile_c("int one_line(int x) { return x * x + 7 * x + 1; }", "-g", "-shared", "-fPIC")
+    symbols = subprocess.run(["nm", str(library)], capture_output=True, text=True, check=True).stdout
+    begin = 0x7000_0000 + int(next(line for line in symbols.splitlines() if line.endswith(" one_line")).split()[0], 16)
+    module = {"fact": "module", "path": str(library), "base": 0x7000_0000, "begin": 0x7000_0000, "end": 0x7100_0000}
+    for rank in (0, 1):
+        calls = [Call(10 * n, 10 * n + 5, n, site=begin + 5 + n % 2) for n in range(1, 9)]
+        write_rank(tmp_path, rank, 2, calls, [module])
+    summary = summary_of(tmp_path)
+    ((_, site),) = summary.by_site
+    assert re.fullmatch(r"one_line \(.+\.c:1\)", site)
+    assert len(summary.histories["Allreduce", site].means) == 8
 
 
 @pytest.mark.parametrize(

@@ -120,8 +120,7 @@ class Columns:
 
     def sites(self, rows: NDArray[np.void]) -> tuple[NDArray[np.int64], list[str]]:
         """Call sites as indices, (n,), into words."""
-        numbers = self._sites.numbers(rows["call_site"], rows["rank"])
-        return numbers, [self._sites.name(number) for number in range(int(numbers.max(initial=-1)) + 1)]
+        return self._sites.numbers(rows["call_site"], rows["rank"]), self._sites.names
 
     def of(self, rows: NDArray[np.void]) -> list[Column]:
         """The columns of a table, the same for every block; docs/export.md says what they mean."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -22,46 +23,41 @@ class Sites:
 
     def __init__(self, profile: Profile) -> None:
         self._modules = {rank.world_rank: rank.facts.get("module", []) for rank in profile.ranks}
-        self._numbers: dict[tuple[str, int], int] = {}
-        self._known: dict[tuple[int, int], int] = {}
-        self._names: dict[int, str] = {}
+        self._known: dict[tuple[int, int], int] = {}  # by rank and address
+        self._places: dict[tuple[str, int], int] = {}  # by file and offset
+        self._numbers: dict[str, int] = {}  # by name: several places of one line are one site
+        self.names: list[str] = []
 
     def numbers(self, addresses: NDArray[np.uint64], ranks: NDArray[np.int32]) -> NDArray[np.int64]:
-        """The site of each address, seen by the rank beside it; both (n,)."""
+        """The site of each address, seen by the rank beside it; both (n,). Indices into `names`."""
         pairs = np.empty(len(addresses), [("rank", "i8"), ("address", "u8")])
         pairs["rank"], pairs["address"] = ranks, addresses
         unique, inverse = np.unique(pairs, return_inverse=True)
-        numbers = np.array([self._number(int(rank), int(address)) for rank, address in unique], np.int64)
-        outcome: NDArray[np.int64] = numbers[inverse]
+        seen = [(int(rank), int(address)) for rank, address in unique]
+        fresh = {pair: self._place(*pair) for pair in seen if pair not in self._known}
+        self._learn(dict.fromkeys(place for place in fresh.values() if place not in self._places))
+        self._known.update({pair: self._places[place] for pair, place in fresh.items()})
+        outcome: NDArray[np.int64] = np.array([self._known[pair] for pair in seen], np.int64)[inverse]
         return outcome
 
-    def _number(self, rank: int, address: int) -> int:
-        known = self._known.get((rank, address))
-        if known is None:
-            place = (UNKNOWN, 0)
-            for module in self._modules[rank]:
-                if module["begin"] <= address < module["end"]:
-                    place = (module["path"], address - module["base"])
-            known = self._known[rank, address] = self._numbers.setdefault(place, len(self._numbers))
-        return known
+    def _place(self, rank: int, address: int) -> tuple[str, int]:
+        """The file that holds the address, and the address there."""
+        for module in reversed(self._modules[rank]):  # the latest, where one was loaded after another had gone
+            if module["begin"] <= address < module["end"]:
+                return module["path"], address - module["base"]
+        return UNKNOWN, 0
 
-    def name(self, number: int) -> str:
-        """The site in words. New sites are looked up all at once."""
-        if number not in self._names:
-            self._resolve()
-        return self._names[number]
-
-    def _resolve(self) -> None:
-        fresh: dict[str, list[tuple[int, int]]] = {}
-        for (path, offset), number in self._numbers.items():
-            if number not in self._names:
-                fresh.setdefault(path, []).append((offset, number))
-        for path, places in fresh.items():
-            sources = _addr2line(path, [offset for offset, _ in places])
-            for (offset, number), source in zip(places, sources, strict=True):
+    def _learn(self, places: Iterable[tuple[str, int]]) -> None:
+        offsets: dict[str, list[int]] = {}
+        for path, offset in places:
+            offsets.setdefault(path, []).append(offset)
+        for path, those in offsets.items():
+            for offset, (function, line) in zip(those, _addr2line(path, those), strict=True):
                 plain = UNKNOWN if path == UNKNOWN else f"{Path(path).name}+{offset:#x}"
-                function, line = source
-                self._names[number] = f"{function} ({line})" if line else f"{function}, {plain}" if function else plain
+                name = f"{function} ({line})" if line else f"{function}, {plain}" if function else plain
+                number = self._places[path, offset] = self._numbers.setdefault(name, len(self.names))
+                if number == len(self.names):
+                    self.names.append(name)
 
 
 def _addr2line(path: str, offsets: list[int]) -> list[tuple[str, str]]:

@@ -166,7 +166,7 @@ class _Builder:
         for code, rows in _groups((operations * len(SIZE_CLASSES) + classes) * width + sites):
             rest, site = divmod(code, width)
             operation, size = divmod(rest, len(SIZE_CLASSES))
-            key = (self._operation(operation), SIZE_CLASSES[size][1], self._sites.name(site))
+            key = (self._operation(operation), SIZE_CLASSES[size][1], self._sites.names[site])
             share = self._by_kind.setdefault(key, Share())
             self._share(share, calls[rows], inside[rows])
             _add_factors(share, factors, rows)
@@ -202,7 +202,7 @@ class _Builder:
             matcher.communicators[int(call["group"])].label,
             int(call["sequence"]),
             int(call["bytes"]),
-            self._sites.name(site),
+            self._sites.names[site],
             int(call["last_rank"]),
             float(call["alone"]),
             caused,
@@ -212,7 +212,7 @@ class _Builder:
         return SampledCall(
             self._operation(int(call["form"])),
             SIZE_CLASSES[int(np.searchsorted(_CLASS_BOUNDS, call["bytes"]))][1],
-            self._sites.name(int(call["site"])),
+            self._sites.names[int(call["site"])],
             matcher.communicators[int(call["group"])].label,
             int(call["sequence"]),
             int(call["bytes"]),
@@ -227,7 +227,7 @@ class _Builder:
         blame: dict[tuple[str, str], list[Straggler]] = {}
         straggler_sites: dict[tuple[int, str], float] = {}
         for (operation, site), stragglers in self._blame.by_kind().items():
-            name = self._sites.name(site)
+            name = self._sites.names[site]
             blame.setdefault((self._operation(operation), name), []).extend(stragglers)
             for straggler in stragglers:
                 key = (straggler.rank, name)
@@ -254,7 +254,7 @@ class _Builder:
             straggler_sites,
             blame,
             {
-                (self._operation(operation), self._sites.name(site)): History(
+                (self._operation(operation), self._sites.names[site]): History(
                     series.width, series.means, find_phases(series)
                 )
                 for (operation, site), series in self._series.items()
