@@ -157,14 +157,41 @@ def test_clocks_are_corrected_by_offset_and_drift(tmp_path: Path) -> None:
     assert clock_error_ns(profile) == 900
 
 
+def test_records_do_not_wait_for_others_that_were_overwritten(tmp_path: Path) -> None:
+    """Rank 1 has the last tenth only: what the others keep of the rest must not stay in memory to the end."""
+    kept, count = 100, 1000
+    for rank in range(3):
+        calls = [Call(1000 * n + rank, 1000 * n + 500, n) for n in range(1, count + 1)]
+        if rank == 1:
+            write_rank(tmp_path, rank, 3, calls[-kept:], capacity=kept, begun=count)
+        else:
+            write_rank(tmp_path, rank, 3, calls, capacity=count)
+    matcher = Matcher(open_profile(tmp_path), records_at_once=64)
+    blocks = list(matcher.blocks())
+    assert sum(len(block.calls) for block in blocks) == kept
+    assert matcher.unmatched == Unmatched(calls=count - kept)
+    assert max(len(block.rest) for block in blocks) < 3 * 64
+
+
+def test_records_do_not_wait_for_others_that_were_never_made(tmp_path: Path) -> None:
+    """Rank 1 did not record half of the calls, as MPI_Pcontrol may say on one rank alone."""
+    for rank in range(2):
+        calls = [Call(1000 * n + rank, 1000 * n + 500, n) for n in range(1, 1001) if rank == 0 or n % 2]
+        write_rank(tmp_path, rank, 2, calls, capacity=1000)
+    matcher = Matcher(open_profile(tmp_path), records_at_once=64)
+    blocks = list(matcher.blocks())
+    assert sum(len(block.calls) for block in blocks) == 500
+    assert matcher.unmatched == Unmatched(calls=500)
+    assert max(len(block.rest) for block in blocks) < 2 * 64
+
+
 def test_many_random_calls_agree_with_a_plain_loop(tmp_path: Path) -> None:
     random = np.random.default_rng(3)
     ranks, count = 5, 400
     begin = np.cumsum(random.integers(1, 2_000, count)) * 1000
-    arrivals = begin + random.integers(1, 1_000_000, (ranks, count))
+    arrivals = np.sort(begin + random.integers(1, 1_000_000, (ranks, count)), axis=1)
     exits = arrivals + random.integers(1, 1_000_000, (ranks, count))
-    orders = [np.argsort(arrivals[rank], kind="stable") for rank in range(ranks)]
-    write_job(tmp_path, *([Call(int(arrivals[rank, i]), int(exits[rank, i]), int(i) + 1) for i in orders[rank]]
+    write_job(tmp_path, *([Call(int(arrivals[rank, i]), int(exits[rank, i]), i + 1) for i in range(count)]
                           for rank in range(ranks)), capacity=1000)  # fmt: skip
     matcher = Matcher(open_profile(tmp_path), records_at_once=37)
     calls = np.concatenate([block.calls for block in matcher.blocks()])

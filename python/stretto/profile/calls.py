@@ -150,6 +150,7 @@ class Matcher:
         # Where a rank's file is missing no call can become whole: to wait would be to hold all records until the end.
         incomplete = np.append(np.array(self._known_by, np.int64) < sizes, False) & matched
         waiting, incomplete_calls = np.empty(0, MATCHED), np.empty(0, np.uint64)
+        least = self._oldest_kept()  # sequence of what can still become whole, by communicator
         for fresh in self._stretches():
             lonely, hopeless = ~matched[fresh["group"]], incomplete[fresh["group"]]
             self.unmatched.alone += int(lonely.sum())
@@ -162,10 +163,30 @@ class Matcher:
             counts = np.diff(np.append(starts, len(keys)))
             whole = counts == sizes[records["group"][starts]]
             waiting = _only(records, np.repeat(~whole, counts))
-            yield self._finish(_only(records, np.repeat(whole, counts)), counts[whole], _only(fresh, left_out))
+            # A rank's calls on a communicator come in their order: what is not whole before one that is never will be.
+            np.maximum.at(least, records["group"][starts[whole]], records["sequence"][starts[whole]])
+            over = waiting["sequence"] < least[waiting["group"]]
+            self.unmatched.calls += len(np.unique(_keys(_only(waiting, over))))
+            rest = np.concatenate([_only(fresh, left_out), _only(waiting, over)])
+            waiting = _only(waiting, ~over)
+            yield self._finish(_only(records, np.repeat(whole, counts)), counts[whole], rest)
         self.unmatched.calls += len(incomplete_calls) + len(np.unique(_keys(waiting)))
         if len(waiting):
             yield self._finish(waiting[:0], np.empty(0, np.int64), waiting)
+
+    def _oldest_kept(self) -> NDArray[np.int64]:
+        """For each communicator, (n,), the first call of which none of its ranks has overwritten its record."""
+        least = np.zeros(len(self.communicators), np.int64)
+        for rank in self.profile.ranks:
+            if rank.dropped:
+                groups, _ = self._places[rank.world_rank]
+                kept = np.full(len(self.communicators) + 1, np.iinfo(np.int64).max)
+                for block in rank.blocks(self._records_at_once):
+                    index = np.minimum(block["communicator"], len(groups) - 1)
+                    np.minimum.at(kept, groups[index], block["sequence"].astype(np.int64))
+                its = np.unique(groups[groups >= 0])
+                least[its] = np.maximum(least[its], kept[its])
+        return least
 
     def _finish(self, records: NDArray[np.void], counts: NDArray[np.int64], rest: NDArray[np.void]) -> Block:
         """Leaves out calls that have not ended on all ranks, those of one rank, and those that do not fit together:
