@@ -147,17 +147,12 @@ class Matcher:
         sizes = np.array([communicator.size for communicator in self.communicators], np.int64)
         # The last one, which is that at -1, stands for communicators that are not known.
         matched = np.array([*(communicator.matched for communicator in self.communicators), False])
-        # Where a rank's file is missing no call can become whole: to wait would be to hold all records until the end.
-        incomplete = np.append(np.array(self._known_by, np.int64) < sizes, False) & matched
         waiting, incomplete_calls = np.empty(0, MATCHED), np.empty(0, np.uint64)
-        least = self._oldest_kept()  # sequence of what can still become whole, by communicator
+        least = self._first_that_can_match(sizes)
         for fresh in self._stretches():
-            lonely, hopeless = ~matched[fresh["group"]], incomplete[fresh["group"]]
+            lonely = ~matched[fresh["group"]]
             self.unmatched.alone += int(lonely.sum())
-            left_out = lonely | hopeless
-            if hopeless.any():
-                incomplete_calls = np.union1d(incomplete_calls, _keys(fresh[hopeless]))
-            records = _in_order_of_calls(np.concatenate([waiting, _only(fresh, ~left_out)]))
+            records = _in_order_of_calls(np.concatenate([waiting, _only(fresh, ~lonely)]))
             keys = _keys(records)
             starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, int)
             counts = np.diff(np.append(starts, len(keys)))
@@ -166,21 +161,24 @@ class Matcher:
             # A rank's calls on a communicator come in their order: what is not whole before one that is never will be.
             np.maximum.at(least, records["group"][starts[whole]], records["sequence"][starts[whole]])
             over = waiting["sequence"] < least[waiting["group"]]
-            self.unmatched.calls += len(np.unique(_keys(_only(waiting, over))))
-            rest = np.concatenate([_only(fresh, left_out), _only(waiting, over)])
+            if over.any():
+                incomplete_calls = np.union1d(incomplete_calls, _keys(_only(waiting, over)))
+            rest = np.concatenate([_only(fresh, lonely), _only(waiting, over)])
             waiting = _only(waiting, ~over)
             yield self._finish(_only(records, np.repeat(whole, counts)), counts[whole], rest)
         self.unmatched.calls += len(incomplete_calls) + len(np.unique(_keys(waiting)))
         if len(waiting):
             yield self._finish(waiting[:0], np.empty(0, np.int64), waiting)
 
-    def _oldest_kept(self) -> NDArray[np.int64]:
-        """For each communicator, (n,), the first call of which none of its ranks has overwritten its record."""
-        least = np.zeros(len(self.communicators), np.int64)
+    def _first_that_can_match(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each communicator, (n,), the number of the first call that can become whole: no rank has overwritten its
+        record, or has no file at all. To wait for others would be to hold all records until the end."""
+        never = np.iinfo(np.int64).max
+        least = np.where(np.array(self._known_by, np.int64) < sizes, never, 0)
         for rank in self.profile.ranks:
             if rank.dropped:
                 groups, _ = self._places[rank.world_rank]
-                kept = np.full(len(self.communicators) + 1, np.iinfo(np.int64).max)
+                kept = np.full(len(self.communicators) + 1, never)
                 for block in rank.blocks(self._records_at_once):
                     index = np.minimum(block["communicator"], len(groups) - 1)
                     np.minimum.at(kept, groups[index], block["sequence"].astype(np.int64))
