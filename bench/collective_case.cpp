@@ -133,23 +133,23 @@ void CollectiveCase::prepare(std::uint64_t call, int root, Values values) {
     std::memset(receive_.data(), poison, receive_.size());
 }
 
-void CollectiveCase::run(const CallTable& calls) {
+void CollectiveCase::run(const CallTable& calls, MPI_Comm communicator) {
   const int count = static_cast<int>(count_);
   const bool is_root = world_.rank() == root_;
   switch (options_.collective) {
     case Collective::allreduce:
       calls.allreduce(options_.in_place ? MPI_IN_PLACE : send_.data(), receive_.data(), count, datatype_, operation_,
-                      MPI_COMM_WORLD);
+                      communicator);
       break;
     case Collective::reduce:
       calls.reduce(options_.in_place && is_root ? MPI_IN_PLACE : send_.data(), receive_.data(), count, datatype_,
-                   operation_, root_, MPI_COMM_WORLD);
+                   operation_, root_, communicator);
       break;
     case Collective::bcast:
-      calls.bcast(receive_.data(), count, datatype_, root_, MPI_COMM_WORLD);
+      calls.bcast(receive_.data(), count, datatype_, root_, communicator);
       break;
     case Collective::barrier:
-      calls.barrier(MPI_COMM_WORLD);
+      calls.barrier(communicator);
       break;
   }
 }

@@ -16,6 +16,9 @@ constexpr std::int64_t head_start_ns = 1'000'000;
 // Past the MPI library: no interposer, no cost. "passthrough" takes the way through Stretto to the same function.
 constexpr const char* native_name = "native";
 constexpr const char* passthrough_name = "passthrough";
+// The MPI library forced to another than its default; `native:*` stands for all that it can be forced to.
+const std::string variant_prefix = "native:";
+const std::string every_variant = "native:*";
 
 // How many private copies of the message a collective must write: the results that it hands out.
 int results_of(Collective collective, int ranks) {
@@ -36,21 +39,36 @@ int results_of(Collective collective, int ranks) {
 Measurement::Measurement(const Options& options, World& world)
     : options_(options),
       world_(world),
+      variants_(options.collective),
       pattern_(ArrivalPattern::parse(options.arrival)),
       load_(world),
-      log_(options, world) {
+      log_(options_, world) {
   if (options.root && (*options.root < 0 || *options.root >= world.size()))
     throw UsageError("root=" + std::to_string(*options.root) + ": there are " + std::to_string(world.size()) +
                      " ranks");
+  options_.algorithms.clear();
   for (const std::string& name : options.algorithms) {
-    if (name == native_name) {
-      contenders_.push_back({name, world.native(), false});
+    if (name != every_variant) {
+      add_contender(name);
       continue;
     }
+    for (const std::string& variant : variants_.names()) add_contender(variant_prefix + variant);
+  }
+}
+
+void Measurement::add_contender(const std::string& algorithm) {
+  options_.algorithms.push_back(algorithm);
+  if (algorithm == native_name) {
+    contenders_.push_back({"", world_.native(), false});
+  } else if (algorithm.starts_with(variant_prefix)) {
+    const std::string variant = algorithm.substr(variant_prefix.size());
+    contenders_.push_back({variant, world_.native(), false, variants_.communicator_for(variant)});
+  } else {
     if (!steering_.available())
-      throw UsageError("algorithm '" + name + "' needs Stretto preloaded: `stretto bench` does so once it is built");
-    const std::string forced = name == passthrough_name ? native_name : name;
-    steering_.use(options.collective, forced);
+      throw UsageError("algorithm '" + algorithm +
+                       "' needs Stretto preloaded: `stretto bench` does so once it is built");
+    const std::string forced = algorithm == passthrough_name ? native_name : algorithm;
+    steering_.use(options_.collective, forced);
     contenders_.push_back({forced, CallTable::of_program(), true});
   }
 }
@@ -94,17 +112,20 @@ void Measurement::measure_call(CollectiveCase& work, Call call, std::uint64_t nu
   // Warm-up calls see data whose sums depend on the order, so that ranks which combine differently are found out.
   const Values values = call.iteration < 0 ? Values::rough : Values::exact;
   work.prepare(number, call.root, values);
-  if (contender.steered) steering_.use(options_.collective, contender.name);
+  if (contender.steered)
+    steering_.use(options_.collective, contender.name);
+  else
+    variants_.select(contender.name);
 
   call.start_ns = synchronise();
   spend_delay(call.start_ns, call.delays_ns[static_cast<std::size_t>(world_.rank())]);
   const std::int64_t arrival_ns = now_ns();
-  work.run(contender.calls);
+  work.run(contender.calls, contender.communicator);
   const std::int64_t exit_ns = now_ns();
   settle();
 
   verify(work, call, values);
-  const std::string ran = contender.steered ? steering_.last(options_.collective) : native_name;
+  const std::string ran = contender.steered ? steering_.last(options_.collective) : options_.algorithms[call.algorithm];
   if (ran.empty()) World::fail(contender.name + ": Stretto is preloaded, but did not see the call");
   if (call.iteration >= 0) log_.add(std::move(call), ran, arrival_ns, exit_ns);
 }

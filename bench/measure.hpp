@@ -3,6 +3,7 @@
 
 #include "arrival_pattern.hpp"
 #include "collective_case.hpp"
+#include "native_variants.hpp"
 #include "probes.hpp"
 #include "sample_log.hpp"
 
@@ -16,10 +17,12 @@ class Measurement {
 
  private:
   struct Contender {
-    std::string name;
+    std::string name;  // of what Stretto is forced to, or of the variant of the MPI library's own; "" its default
     CallTable calls;
     bool steered;
+    MPI_Comm communicator = MPI_COMM_WORLD;
   };
+  void add_contender(const std::string& algorithm);
 
   void measure_size(std::size_t size_index);
   void measure_call(CollectiveCase& work, Call call, std::uint64_t number);
@@ -29,8 +32,9 @@ class Measurement {
   void verify(const CollectiveCase& work, const Call& call, Values values) const;
   std::vector<std::size_t> order_of(std::uint64_t iteration) const;
 
-  const Options& options_;
+  Options options_;
   World& world_;
+  NativeVariants variants_;
   ArrivalPattern pattern_;
   Steering steering_;
   std::vector<Contender> contenders_;

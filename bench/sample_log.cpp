@@ -53,13 +53,16 @@ SampleLog::~SampleLog() {
 
 void SampleLog::write_setup(double compute_steps_per_ns, double copy_bytes_per_ns, bool preloaded) {
   if (file_ == nullptr) return;
+  std::string algorithms;
+  for (const std::string& name : options_.algorithms) algorithms += (algorithms.empty() ? "" : ", ") + quoted(name);
   std::fprintf(file_,
-               "{\"kind\": \"setup\", \"ranks\": %d, \"mpi\": %s, \"compiler\": %s, \"compiler_flags\": %s, "
+               "{\"kind\": \"setup\", \"algorithms\": [%s], \"ranks\": %d, \"mpi\": %s, \"compiler\": %s, "
+               "\"compiler_flags\": %s, "
                "\"cores_of_rank_0\": %s, \"compute_steps_per_ns\": %.6f, \"copy_bytes_per_ns\": %.3f, "
                "\"stretto_preloaded\": %s}\n",
-               world_.size(), quoted(library_version()).c_str(), quoted(STRETTO_BENCH_COMPILER).c_str(),
-               quoted(STRETTO_BENCH_FLAGS).c_str(), usable_cores().c_str(), compute_steps_per_ns, copy_bytes_per_ns,
-               preloaded ? "true" : "false");
+               algorithms.c_str(), world_.size(), quoted(library_version()).c_str(),
+               quoted(STRETTO_BENCH_COMPILER).c_str(), quoted(STRETTO_BENCH_FLAGS).c_str(), usable_cores().c_str(),
+               compute_steps_per_ns, copy_bytes_per_ns, preloaded ? "true" : "false");
 }
 
 void SampleLog::add(Call call, const std::string& ran, std::int64_t arrival_ns, std::int64_t exit_ns) {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from stretto.algorithms import load_registry
 from stretto.bench_launch import BenchError, describe_machine, run_request
 from stretto.bench_must_show import show_must_show
 from stretto.bench_report import print_report, result_as_json, summarise, write_json
@@ -34,8 +35,10 @@ _PATTERN_HELP = f"""arrival patterns:
                     TIME such as 50ms
   mif:FACTOR        each rank computes for a random 0 to FACTOR point-to-point times of the message
 
-algorithms: those of `stretto algorithms`, `native` (the MPI library called past Stretto), `passthrough` (the same
-through Stretto's entry point) and `default` (Stretto's choice). Ratios are to `native` where it is among them."""
+algorithms: those of `stretto algorithms`; `default` (Stretto's choice); `native` (the MPI library called past Stretto);
+`native:NAME` (the same forced to one of its own algorithms) and `native:*` (each that it can be forced to);
+`passthrough` (the MPI library through Stretto's entry point); `all`: native, native:*, default and all of Stretto's.
+Ratios are to `native` where it is among them; with native:* also to the best of the MPI library's own."""
 
 
 def _build_parser() -> argparse.ArgumentParser:
@@ -65,6 +68,13 @@ def _build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _choose_algorithms(text: str, collective: str) -> tuple[str, ...]:
+    if text != "all":
+        return parse_algorithms(text)
+    ours = [entry.name for entry in load_registry() if entry.collective == collective]
+    return ("native", "native:*", "default", *ours)
+
+
 def _build_request(arguments: argparse.Namespace) -> Request:
     if arguments.root != "rotate" and not arguments.root.isdecimal():
         raise UsageError(f"--root {arguments.root}: give a rank, or rotate")
@@ -76,7 +86,7 @@ def _build_request(arguments: argparse.Namespace) -> Request:
     count = arguments.iterations
     return Request(
         collective=arguments.collective,
-        algorithms=parse_algorithms(arguments.algorithms),
+        algorithms=_choose_algorithms(arguments.algorithms, arguments.collective),
         sizes=sizes,
         iterations=tuple(choose_iterations(arrival, size) if count is None else count for size in sizes),
         ranks=arguments.ranks,
@@ -103,7 +113,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> int:
     machine = describe_machine()
     with Console(stderr=True).status("measuring"):
         run = run_request(request, arguments.mpirun, arguments.timeout)
-    summaries = [summarise(result, request) for result in run.sizes]
+    summaries = [summarise(result, run.request) for result in run.sizes]
     print_report(console, run, summaries, machine)
     if arguments.json is not None:
         write_json(arguments.json, result_as_json(run, summaries, machine))
@@ -117,7 +127,7 @@ def main(argv: list[str]) -> int:
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 2
     try:
-        return _run(arguments, Console())
+        return _run(arguments, Console(width=None if sys.stdout.isatty() else 160))
     except BenchError as error:
         print(f"stretto bench: {error}", file=sys.stderr)
         return 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import platform
@@ -21,11 +22,11 @@ import numpy as np
 
 from stretto.bench_request import Request, UsageError
 from stretto.bench_stats import Samples, Times
+from stretto.errors import StrettoError
+from stretto.launchers import identify
 from stretto.library import preload_library
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-DRIVER = "stretto-bench-openmpi"
-MPI_FAMILY = "openmpi"
 _GRACE_SECONDS = 3.0
 
 
@@ -55,40 +56,45 @@ class RunResult:
     warnings: tuple[str, ...] = ()
 
 
-def locate_programs(request: Request) -> tuple[Path, Path | None]:
-    """The driver, and the library to preload where the request needs it."""
-    library = preload_library(MPI_FAMILY) if request.needs_stretto else None
+def locate_programs(request: Request, family: str) -> tuple[Path, Path | None]:
+    """The driver for an MPI family, and the library to preload where the request needs it."""
+    library = preload_library(family) if request.needs_stretto else None
     folder = Path(os.environ.get("STRETTO_BIN_DIR", REPOSITORY / "build" / "bin")).resolve()
-    driver = folder / DRIVER
+    driver = folder / f"stretto-bench-{family}"
     if not driver.is_file():
         raise UsageError(f"{driver} is missing: run `make build`, or let STRETTO_BIN_DIR name the folder it is in")
     return driver, library
 
 
-def build_command(request: Request, mpirun: str, driver: Path, library: Path | None, output: Path) -> list[str]:
-    """The mpirun command. Only the ranks are given the library, not mpirun itself."""
+def build_command(request: Request, mpirun: str, output: Path) -> list[str]:
+    """The mpirun command; the driver writes to `output`. Only the ranks are given the library, not mpirun itself."""
     launcher = shlex.split(mpirun)
     if not launcher:
         raise UsageError("--mpirun is empty")
     try:
-        version = subprocess.run([launcher[0], "--version"], capture_output=True, text=True, timeout=30, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise UsageError(f"--mpirun {mpirun}: {error}; is Open MPI installed?") from error
-    oversubscribe = ["--oversubscribe"] if "Open MPI" in version.stdout else []
-    preload = []
+        _, family = identify(launcher[0], os.environ)
+    except StrettoError as error:
+        raise UsageError(f"--mpirun {mpirun}: {error}") from error
+    if family is None:
+        raise UsageError(f"--mpirun {mpirun}: starts ranks of any MPI: name the mpirun of the one to measure")
+    driver, library = locate_programs(request, family)
+    preload, options = [], []
+    if family == "openmpi":
+        options.append("--oversubscribe")
+        if request.forces_native:  # by default nothing can be forced
+            options += ["--mca", "coll_tuned_use_dynamic_rules", "1"]
     if library is not None:
         others = os.environ.get("LD_PRELOAD")
         preload = ["env", f"LD_PRELOAD={library}" + (f":{others}" if others else "")]
     arguments = request.driver_arguments(str(output))
-    return [*launcher, *oversubscribe, "-np", str(request.ranks), *preload, str(driver), *arguments]
+    return [*launcher, *options, "-np", str(request.ranks), *preload, str(driver), *arguments]
 
 
 def run_request(request: Request, mpirun: str = "mpirun", timeout_seconds: float = 600) -> RunResult:
     """Measures `request`. Raises BenchError with the driver's own words when it fails."""
-    driver, library = locate_programs(request)
     with tempfile.TemporaryDirectory(prefix="stretto-bench-") as folder:
         output = Path(folder) / "samples.jsonl"
-        command = build_command(request, mpirun, driver, library, output)
+        command = build_command(request, mpirun, output)
         exit_code, errors = _run_bounded(command, _environment(), timeout_seconds)
         said = [line for line in errors.splitlines() if line.startswith("stretto")]
         if exit_code == 2:
@@ -162,6 +168,8 @@ def read_samples(request: Request, lines: Iterable[str], warnings: tuple[str, ..
         complete = kind == "end"
     if not complete:
         raise BenchError("the driver's samples break off before their end")
+    # `native:*` has become what the MPI library has.
+    request = dataclasses.replace(request, algorithms=tuple(setup["algorithms"]))
     sizes = [_size_result(request, setup, facts, calls) for facts, calls in groups]
     return RunResult(request, setup, sizes, warnings)
 

@@ -15,35 +15,46 @@ from rich.console import Console
 from rich.table import Table
 
 from stretto.bench_launch import RunResult, SizeResult
-from stretto.bench_request import Request
+from stretto.bench_request import VARIANT_PREFIX, Request, is_native
 from stretto.bench_stats import (
     METRICS,
     Estimate,
     Samples,
+    Times,
     estimate_mean,
     estimate_median,
     estimate_paired_ratio,
     late_starts,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 LATE_THRESHOLD_NS = 5_000_000
-_METRIC_TITLES = METRICS | {"osu_latency": "OSU average latency (mean, not median, of elapsed time)"}
 
 
 @dataclass(frozen=True)
 class AlgorithmSummary:
-    """One algorithm at one size. Times in ns; `ratios` to the reference, empty for the reference itself."""
+    """One algorithm at one size. Times in ns, by metric; osu_latency: mean elapsed time, as the OSU benchmarks have it.
+
+    percentiles: the 10th and the 90th. bytes_per_ns: message size by median run time. ratios: to the reference, empty
+    for the reference itself; best_ratios: to the best of the MPI library's own algorithms at this size, empty for them.
+    """
 
     ran: dict[str, int]  # what ran -> in how many calls
     late_starts: int
     times: dict[str, Estimate]
+    percentiles: dict[str, tuple[float, float]]
+    bytes_per_ns: float
     ratios: dict[str, Estimate]
+    best_ratios: dict[str, Estimate]
 
 
 @dataclass(frozen=True)
 class SizeSummary:
-    """One size: how many iterations count, and each algorithm's figures."""
+    """One size: how many iterations count, and each algorithm's figures.
+
+    best_native: by metric, the one of the MPI library's own algorithms whose median is least; empty unless it was
+    forced to any. It is chosen by the same calls that it is then compared on, which favours it.
+    """
 
     size: int
     iterations: int
@@ -51,6 +62,7 @@ class SizeSummary:
     latency_ns: int
     copy_bound_ns: int
     memory_bound_ns: float
+    best_native: dict[str, str]
     algorithms: dict[str, AlgorithmSummary]
 
 
@@ -65,16 +77,20 @@ def summarise(result: SizeResult, request: Request, late_threshold_ns: float = L
     keep = ~np.logical_or.reduce(list(late.values()))
     if not keep.any():
         keep = np.ones_like(keep)  # nothing would be left: show it all; the count of late starts tells
-    reference = result.samples[request.reference].where(keep)
-    algorithms = {}
-    for name, samples in result.samples.items():
-        kept = samples.where(keep)
-        algorithms[name] = AlgorithmSummary(
-            dict(Counter(samples.ran)),
+    kept = {name: samples.where(keep) for name, samples in result.samples.items()}
+    best_native = _best_native(kept) if request.forces_native else {}
+    algorithms = {
+        name: AlgorithmSummary(
+            dict(Counter(result.samples[name].ran)),
             int(late[name].sum()),
-            _times(kept),
-            {} if name == request.reference else _ratios(kept, reference),
+            _times(samples),
+            {metric: _percentiles(samples.metric(metric)) for metric in METRICS},
+            result.size / float(np.median(samples.metric("run_time"))),
+            {} if name == request.reference else _ratios(samples, dict.fromkeys(METRICS, kept[request.reference])),
+            {} if is_native(name) else _ratios(samples, {metric: kept[best] for metric, best in best_native.items()}),
         )
+        for name, samples in kept.items()
+    }
     return SizeSummary(
         result.size,
         int(keep.sum()),
@@ -82,6 +98,7 @@ def summarise(result: SizeResult, request: Request, late_threshold_ns: float = L
         result.latency_ns,
         result.copy_bound_ns,
         result.memory_bound_ns,
+        best_native,
         algorithms,
     )
 
@@ -91,8 +108,25 @@ def _times(samples: Samples) -> dict[str, Estimate]:
     return times | {"osu_latency": estimate_mean(samples.metric("elapsed"))}
 
 
-def _ratios(samples: Samples, reference: Samples) -> dict[str, Estimate]:
-    return {m: estimate_paired_ratio(samples.metric(m), reference.metric(m)) for m in METRICS}
+def _percentiles(values: Times) -> tuple[float, float]:
+    low, high = np.percentile(values, [10, 90])
+    return float(low), float(high)
+
+
+def _best_native(samples: dict[str, Samples]) -> dict[str, str]:
+    medians = {
+        metric: {name: float(np.median(own.metric(metric))) for name, own in samples.items() if is_native(name)}
+        for metric in METRICS
+    }
+    return {metric: min(own, key=lambda name: own[name]) for metric, own in medians.items()}
+
+
+def _ratios(samples: Samples, references: dict[str, Samples]) -> dict[str, Estimate]:
+    """By metric, to the samples that are the reference for it."""
+    return {
+        metric: estimate_paired_ratio(samples.metric(metric), reference.metric(metric))
+        for metric, reference in references.items()
+    }
 
 
 def format_time(time_ns: float) -> str:
@@ -138,43 +172,63 @@ def summary_bounds(summary: SizeSummary) -> tuple[float, float]:
 
 
 def _metric_table(metric: str, run: RunResult, summaries: list[SizeSummary]) -> Table:
+    """A row an algorithm, a section a size."""
     request = run.request
-    table = Table(title=_METRIC_TITLES[metric], title_justify="left")
-    table.add_column("bytes", justify="right")
-    for name in request.algorithms:
-        table.add_column(name, justify="right")
-        if name != request.reference and metric in METRICS:
-            table.add_column(f"/ {request.reference}", justify="right")
+    with_best = any(summary.best_native for summary in summaries)
     with_bound = metric == "lag" and any(summary.copy_bound_ns for summary in summaries)
-    if with_bound:
-        table.add_column("bound: cached", justify="right")
-        table.add_column("through memory", justify="right")
+    table = Table(title=METRICS[metric], title_justify="left")
+    headings = ["bytes", "algorithm", "median", "p10..p90", *_extra_headings(metric, with_bound)]
+    headings += [f"/ {request.reference}", *(["/ best native"] if with_best else [])]
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == "algorithm" else "right", no_wrap=True)
     for summary in summaries:
-        cells = [format_size(summary.size)]
-        for name in request.algorithms:
+        table.add_section()
+        for index, name in enumerate(request.algorithms):
             figures = summary.algorithms[name]
-            cells.append(_time_cell(figures.times[metric]))
-            if name != request.reference and metric in METRICS:
-                cells.append(format_ratio(figures.ratios[metric]))
-        table.add_row(*cells, *(map(format_time, summary_bounds(summary)) if with_bound else ()))
+            spread = "..".join(map(format_time, figures.percentiles[metric]))
+            cells = [format_size(summary.size) if index == 0 else "", name, _time_cell(figures.times[metric]), spread]
+            cells += _extra_cells(metric, with_bound, summary, figures)
+            cells.append(format_ratio(figures.ratios[metric]) if metric in figures.ratios else "")
+            if with_best:
+                best = f" [dim]{summary.best_native[metric].removeprefix(VARIANT_PREFIX)}[/dim]"
+                ratio = figures.best_ratios.get(metric)
+                cells.append("" if ratio is None else format_ratio(ratio) + best)
+            table.add_row(*cells)
     return table
+
+
+def _extra_headings(metric: str, with_bound: bool) -> list[str]:
+    if metric == "lag":
+        return ["bound: cached", "through memory"] if with_bound else []
+    return ["throughput"] if metric == "run_time" else ["mean (OSU)"]
+
+
+def _extra_cells(metric: str, with_bound: bool, summary: SizeSummary, figures: AlgorithmSummary) -> list[str]:
+    if metric == "lag":
+        return [format_time(bound) for bound in summary_bounds(summary)] if with_bound else []
+    if metric == "run_time":
+        return [_format_rate(figures.bytes_per_ns)]
+    return [format_time(figures.times["osu_latency"].value)]
+
+
+def _format_rate(bytes_per_ns: float) -> str:
+    for unit, scale in (("GB/s", 1.0), ("MB/s", 1e-3)):
+        if bytes_per_ns >= scale:
+            return f"{_three_digits(bytes_per_ns / scale)} {unit}"
+    return f"{bytes_per_ns * 1e6:.0f} KB/s" if bytes_per_ns else ""
 
 
 def _ran_table(run: RunResult, summaries: list[SizeSummary]) -> Table:
     table = Table(title="what ran", title_justify="left")
-    table.add_column("bytes", justify="right")
-    for name in run.request.algorithms:
-        table.add_column(name, overflow="fold")
-    table.add_column("iterations", justify="right")
-    table.add_column("late starts", justify="right")
+    for heading in ("bytes", "algorithm", "ran", "iterations", "late starts"):
+        table.add_column(heading, justify="left" if heading in ("algorithm", "ran") else "right", overflow="fold")
     for summary in summaries:
-        figures = summary.algorithms
-        table.add_row(
-            format_size(summary.size),
-            *(format_ran(figures[name].ran) for name in run.request.algorithms),
-            f"{summary.iterations} of {summary.iterations + summary.discarded}",
-            ", ".join(str(figures[name].late_starts) for name in run.request.algorithms),
-        )
+        table.add_section()
+        for index, name in enumerate(run.request.algorithms):
+            figures = summary.algorithms[name]
+            counts = f"{summary.iterations} of {summary.iterations + summary.discarded}"
+            size = format_size(summary.size) if index == 0 else ""
+            table.add_row(size, name, format_ran(figures.ran), counts, str(figures.late_starts))
     return table
 
 
@@ -198,15 +252,16 @@ def print_report(console: Console, run: RunResult, summaries: list[SizeSummary],
         f"arrival {request.arrival.text}, {setup['mpi'].split(',')[0]}",
         highlight=False,
     )
-    for metric in _METRIC_TITLES:
+    for metric in METRICS:
         console.print(_metric_table(metric, run, summaries))
     console.print(_ran_table(run, summaries))
     console.print(
         "Medians over iterations with 95 % bootstrap intervals; a ratio is the median of the ratios within each "
-        "iteration,\nin which all ran under the same delays; < and > mark intervals that leave 1 out. `native` is the "
-        "MPI library called\npast Stretto. Bound: what it takes to write the results' private copies and nothing else, "
-        f"by all cores, where they fit in cache and\nthrough memory ({setup['copy_bytes_per_ns']:.1f} GB/s of copying "
-        "measured here).",
+        "iteration, in which all ran under the same delays; < and > mark intervals that leave 1 out. `native` is the "
+        "MPI library called past Stretto; best native: of its own algorithms that with the least median here, chosen "
+        "after the fact, which favours it. Throughput: message size by median run time. Bound: what it takes to write "
+        "the results' private copies and nothing else, by all cores, where they fit in cache and through memory "
+        f"({setup['copy_bytes_per_ns']:.1f} GB/s of copying measured here).",
         style="dim",
         highlight=False,
     )

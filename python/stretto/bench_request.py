@@ -13,6 +13,9 @@ OPERATIONS = ("sum", "max")
 TIMED_PATTERNS = ("uniform", "compute-uniform", "one-late", "one-early", "half-late", "staircase")
 DEFAULT_SIZES = "8:8M"
 
+# The MPI library forced to one of its algorithms, `native:ring`; `native:*` are all of them.
+VARIANT_PREFIX = "native:"
+
 _TIME_UNITS_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _LONGEST_DELAY_NS = 60 * 1_000_000_000
@@ -105,10 +108,15 @@ def parse_arrival(text: str) -> Arrival:
     raise UsageError(f"--arrival {text}: choose balanced, mif:FACTOR, {choices}")
 
 
+def is_native(name: str) -> bool:
+    """Whether an algorithm is the MPI library's own."""
+    return name == "native" or name.startswith(VARIANT_PREFIX)
+
+
 def parse_algorithms(text: str) -> tuple[str, ...]:
     names = tuple(text.split(","))
     for name in names:
-        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        if not re.fullmatch(r"[a-z][a-z0-9_]*|native:([a-z][a-z0-9_]*|\*)", name):
             raise UsageError(f"--algorithms {text}: '{name}' is not the name of an algorithm")
     if len(set(names)) != len(names):
         raise UsageError(f"--algorithms {text}: each algorithm once")
@@ -167,7 +175,12 @@ class Request:
 
     @property
     def needs_stretto(self) -> bool:
-        return set(self.algorithms) != {"native"}
+        return not all(map(is_native, self.algorithms))
+
+    @property
+    def forces_native(self) -> bool:
+        """Whether the MPI library is asked for more than its default."""
+        return any(name.startswith(VARIANT_PREFIX) for name in self.algorithms)
 
     def driver_arguments(self, output: str) -> list[str]:
         """The request as the driver's key=value arguments; it writes its samples to `output`."""

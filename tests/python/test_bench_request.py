@@ -64,7 +64,7 @@ def test_malformed_arrival_patterns_are_refused(text: str) -> None:
         parse_arrival(text)
 
 
-@pytest.mark.parametrize("text", ["native,native", "native,", "", "Ring", "../x", "a b"])
+@pytest.mark.parametrize("text", ["native,native", "native,", "", "Ring", "../x", "a b", "native:", "ours:ring"])
 def test_malformed_algorithms_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--algorithms"):
         parse_algorithms(text)

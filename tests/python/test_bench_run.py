@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 from stretto.bench import main
-from stretto.bench_launch import DRIVER, REPOSITORY
+from stretto.bench_launch import REPOSITORY
 
 _BINARIES = Path(os.environ.get("STRETTO_BIN_DIR", REPOSITORY / "build" / "bin"))
 
 pytestmark = pytest.mark.skipif(
-    shutil.which("mpirun") is None or not (_BINARIES / DRIVER).is_file(), reason="needs Open MPI and `make build`"
+    shutil.which("mpirun") is None or not (_BINARIES / "stretto-bench-openmpi").is_file(),
+    reason="needs Open MPI and `make build`",
 )
 
 
@@ -69,6 +70,26 @@ def test_a_seed_gives_the_same_delays_and_another_gives_others(tmp_path: Path) -
 def test_every_form_is_verified(tmp_path: Path, arguments: list[str]) -> None:
     content = run_native(tmp_path, *arguments, "--sizes", "8,12K", "--iterations", "5")
     assert content["sizes"][1]["summary"]["iterations"] == 5
+
+
+def test_the_mpi_library_is_forced_to_each_of_its_algorithms(tmp_path: Path) -> None:
+    """Open MPI's names; that another algorithm runs shows where the order of adding does: none here may be wrong."""
+    output = tmp_path / "out.json"
+    words = ["allreduce", "--algorithms", "native,native:*", "--ranks", "3", "--sizes", "64K", "--iterations", "5"]
+    assert main([*words, "--json", str(output)]) == 0
+    content = json.loads(output.read_text())
+    names = content["request"]["algorithms"]
+    assert names[0] == "native"
+    assert {"native:basic_linear", "native:recursive_doubling", "native:ring", "native:rabenseifner"} <= set(names)
+    (size,) = content["sizes"]
+    assert all(size["samples"]["algorithms"][name]["ran"] == [name] * 5 for name in names)
+    medians = {name: size["summary"]["algorithms"][name]["times"]["lag"]["value"] for name in names}
+    assert size["summary"]["best_native"]["lag"] == min(medians, key=lambda name: medians[name])
+
+
+def test_an_algorithm_that_the_mpi_library_does_not_have(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bcast", "--algorithms", "native:ring", "--ranks", "2", "--sizes", "8"]) == 2
+    assert "native:ring: this MPI library's bcast can be forced to basic_linear, chain" in capsys.readouterr().err
 
 
 def test_a_barrier_has_no_size(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Statistics and summaries on samples whose truth is known."""
 
+import dataclasses
 import io
 import json
 from pathlib import Path
@@ -57,7 +58,7 @@ def make_size(iterations: int = 200, speed_up: float = 2.0, ran: str = "ring") -
 
 
 REQUEST = Request("allreduce", ("native", "default"), (1024,), (200,), arrival=Arrival("uniform", 50e6))
-SETUP = {"mpi": "Some MPI, 1", "copy_bytes_per_ns": 20.0, "ranks": 2}
+SETUP = {"mpi": "Some MPI, 1", "copy_bytes_per_ns": 20.0, "ranks": 2, "algorithms": ["native", "default"]}
 MACHINE = {"cores": 2, "cpu": "test"}
 
 
@@ -204,10 +205,27 @@ def test_report_and_json_tell_the_same(tmp_path: Path) -> None:
     assert "completion lag" in text.getvalue()
     write_json(tmp_path / "out.json", result_as_json(run, summaries, MACHINE))
     content = json.loads((tmp_path / "out.json").read_text())
-    assert content["schema_version"] == 1
+    assert content["schema_version"] == 2
     size = content["sizes"][0]
     assert size["summary"]["algorithms"]["default"]["ratios"]["lag"]["value"] == pytest.approx(0.5, rel=0.03)
     assert np.shape(size["samples"]["algorithms"]["native"]["exits"]) == (200, 4)
+
+
+def test_ours_is_compared_with_the_best_of_the_mpi_librarys_own() -> None:
+    size = make_size(speed_up=2.0)
+    native = size.samples["native"]
+    quick = make_samples(native.arrivals, native.metric("lag") / 4, "native:quick")
+    request = dataclasses.replace(REQUEST, algorithms=("native", "native:quick", "default"))
+    size.samples["native:quick"] = quick
+    summary = summarise(size, request)
+    assert summary.best_native["lag"] == "native:quick"
+    ours = summary.algorithms["default"]
+    assert ours.ratios["lag"].value == pytest.approx(0.5, rel=0.03)
+    assert ours.best_ratios["lag"].value == pytest.approx(2.0, rel=0.03)
+    assert summary.algorithms["native:quick"].best_ratios == {}
+    assert summarise(make_size(), REQUEST).best_native == {}
+    low, high = ours.percentiles["lag"]
+    assert low < ours.times["lag"].value < high
 
 
 def test_targets_are_judged_by_the_ratio() -> None:
