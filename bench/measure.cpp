@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "clock.hpp"
+#include "noise.hpp"
 #include "random.hpp"
 
 namespace stretto::bench {
@@ -46,6 +47,7 @@ Measurement::Measurement(const Options& options, World& world)
   if (options.root && (*options.root < 0 || *options.root >= world.size()))
     throw UsageError("root=" + std::to_string(*options.root) + ": there are " + std::to_string(world.size()) +
                      " ranks");
+  pattern_.check(world.nodes());
   options_.algorithms.clear();
   for (const std::string& name : options.algorithms) {
     if (name != every_variant) {
@@ -81,16 +83,18 @@ void Measurement::run() {
 
 void Measurement::measure_size(std::size_t size_index) {
   const std::size_t size = options_.sizes_bytes[size_index];
+  world_.compare_clocks();  // again and again, as clocks drift
   const int iterations = options_.iterations[size_index];
   const std::int64_t latency_ns = measure_latency_ns(world_, size);
   const int copies = results_of(options_.collective, world_.size());
   const std::int64_t bound_ns = measure_copy_bound_ns(world_, size, copies);
   CollectiveCase work(options_, world_, size);
+  const Noise noise(pattern_, load_, options_.seed + size_index, world_.rank());
   std::uint64_t number = random_bits(options_.seed, size_index, 0);
   for (int iteration = -options_.warm_up; iteration < iterations; ++iteration) {
     const auto index = static_cast<std::uint64_t>(iteration) + static_cast<std::uint64_t>(options_.warm_up);
     const int root = options_.root.value_or(static_cast<int>(index % static_cast<std::uint64_t>(world_.size())));
-    const auto delays = pattern_.delays_ns(options_.seed, index, world_.size(), latency_ns);
+    const auto delays = pattern_.delays_ns(options_.seed, index, world_.nodes(), latency_ns);
     for (const std::size_t algorithm : order_of(index))
       measure_call(work, Call{iteration, algorithm, root, 0, delays}, ++number);
   }

@@ -56,11 +56,13 @@ void SampleLog::write_setup(double compute_steps_per_ns, double copy_bytes_per_n
   std::string algorithms;
   for (const std::string& name : options_.algorithms) algorithms += (algorithms.empty() ? "" : ", ") + quoted(name);
   std::fprintf(file_,
-               "{\"kind\": \"setup\", \"algorithms\": [%s], \"ranks\": %d, \"mpi\": %s, \"compiler\": %s, "
+               "{\"kind\": \"setup\", \"algorithms\": [%s], \"ranks\": %d, \"nodes\": %d, "
+               "\"clock_error_ns\": %lld, \"mpi\": %s, \"compiler\": %s, "
                "\"compiler_flags\": %s, "
                "\"cores_of_rank_0\": %s, \"compute_steps_per_ns\": %.6f, \"copy_bytes_per_ns\": %.3f, "
                "\"stretto_preloaded\": %s}\n",
-               algorithms.c_str(), world_.size(), quoted(library_version()).c_str(),
+               algorithms.c_str(), world_.size(), 1 + *std::max_element(world_.nodes().begin(), world_.nodes().end()),
+               static_cast<long long>(world_.clock_error_ns()), quoted(library_version()).c_str(),
                quoted(STRETTO_BENCH_COMPILER).c_str(), quoted(STRETTO_BENCH_FLAGS).c_str(), usable_cores().c_str(),
                compute_steps_per_ns, copy_bytes_per_ns, preloaded ? "true" : "false");
 }

@@ -22,7 +22,6 @@ struct Board {
 
 class World {
  public:
-  // Throws UsageError when the ranks are not all on one node.
   World();
   ~World();
   World(const World&) = delete;
@@ -31,12 +30,18 @@ class World {
   int rank() const { return rank_; }
   int size() const { return size_; }
   MPI_Comm control() const { return control_; }
+  // The node of each rank, from 0 in the order of their first ranks.
+  const std::vector<int>& nodes() const { return nodes_; }
+  // What the ranks' times may be off by; 0 on one node.
+  std::int64_t clock_error_ns() const { return clock_error_ns_; }
   const CallTable& native() const { return native_; }
 
   void barrier() const { native_.barrier(control_); }
   // A barrier whose waiting ranks sleep, so that they leave the cores to those still at work; they wake now and then to
   // drive the MPI library's progress, which a peer may need to finish.
   void quiet_barrier();
+  // On several nodes: takes the nodes' clocks to be ahead of rank 0's by what round trips tell now.
+  void compare_clocks();
   // After a barrier, one moment `lead_ns` ahead that all ranks know. Returns it.
   std::int64_t agree_on_start(std::int64_t lead_ns);
   // Rank 0's number on all ranks; waiting for it is quiet.
@@ -48,13 +53,19 @@ class World {
   [[noreturn]] static void fail(const std::string& message);
 
  private:
+  void find_nodes();
+  void share_board();
+  void wait_for(int source) const;
+
   int rank_ = 0;
   int size_ = 1;
   CallTable native_;
   MPI_Comm control_ = MPI_COMM_NULL;
   MPI_Win window_ = MPI_WIN_NULL;
-  Board* board_ = nullptr;
+  std::vector<int> nodes_;
+  Board* board_ = nullptr;  // where all ranks are on one node
   std::uint64_t quiet_target_ = 0;
+  std::int64_t clock_error_ns_ = 0;
 };
 
 }  // namespace stretto::bench

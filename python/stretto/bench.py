@@ -31,9 +31,12 @@ _PATTERN_HELP = f"""arrival patterns:
   balanced          all ranks leave a barrier and call (as the OSU benchmarks do)
   PATTERN:TIME      PATTERN one of {", ".join(TIMED_PATTERNS[:3])},
                     {", ".join(TIMED_PATTERNS[3:])};
+                    (normal: T is the standard deviation; node-late: one of several nodes)
                     ranks sleep, but all except the first compute in compute-uniform;
                     TIME such as 50ms
   mif:FACTOR        each rank computes for a random 0 to FACTOR point-to-point times of the message
+  noise:HZ,TIME     balanced, but each rank computes something else for TIME, HZ times a second, all the time
+  replay:DIR        as the profiler recorded it (stretto run --profile DIR), call by call
 
 algorithms: those of `stretto algorithms`; `default` (Stretto's choice); `native` (the MPI library called past Stretto);
 `native:NAME` (the same forced to one of its own algorithms) and `native:*` (each that it can be forced to);

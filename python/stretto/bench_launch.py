@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from stretto.bench_replay import recorded_delays, write_delays
 from stretto.bench_request import Request, UsageError
 from stretto.bench_stats import Samples, Times
 from stretto.errors import StrettoError
@@ -66,8 +67,11 @@ def locate_programs(request: Request, family: str) -> tuple[Path, Path | None]:
     return driver, library
 
 
-def build_command(request: Request, mpirun: str, output: Path) -> list[str]:
-    """The mpirun command; the driver writes to `output`. Only the ranks are given the library, not mpirun itself."""
+def build_command(request: Request, mpirun: str, output: Path, replay_file: Path) -> list[str]:
+    """The mpirun command; the driver writes to `output`, and finds in `replay_file` the delays of a replay.
+
+    Only the ranks are given the library, not mpirun itself.
+    """
     launcher = shlex.split(mpirun)
     if not launcher:
         raise UsageError("--mpirun is empty")
@@ -86,7 +90,7 @@ def build_command(request: Request, mpirun: str, output: Path) -> list[str]:
     if library is not None:
         others = os.environ.get("LD_PRELOAD")
         preload = ["env", f"LD_PRELOAD={library}" + (f":{others}" if others else "")]
-    arguments = request.driver_arguments(str(output))
+    arguments = request.driver_arguments(output, replay_file)
     return [*launcher, *options, "-np", str(request.ranks), *preload, str(driver), *arguments]
 
 
@@ -94,7 +98,11 @@ def run_request(request: Request, mpirun: str = "mpirun", timeout_seconds: float
     """Measures `request`. Raises BenchError with the driver's own words when it fails."""
     with tempfile.TemporaryDirectory(prefix="stretto-bench-") as folder:
         output = Path(folder) / "samples.jsonl"
-        command = build_command(request, mpirun, output)
+        replay_file = Path(folder) / "delays.txt"
+        if request.arrival.name == "replay":
+            delays = recorded_delays(Path(request.arrival.profile), request.collective, request.ranks)
+            write_delays(delays, replay_file)
+        command = build_command(request, mpirun, output, replay_file)
         exit_code, errors = _run_bounded(command, _environment(), timeout_seconds)
         said = [line for line in errors.splitlines() if line.startswith("stretto")]
         if exit_code == 2:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from stretto.errors import StrettoError
 
 COLLECTIVES = ("allreduce", "reduce", "bcast", "barrier")
 DATATYPE_BYTES = {"float": 4, "double": 8, "int32": 4}
 OPERATIONS = ("sum", "max")
-TIMED_PATTERNS = ("uniform", "compute-uniform", "one-late", "one-early", "half-late", "staircase")
+TIMED_PATTERNS = (
+    "uniform", "normal", "compute-uniform", "one-late", "one-early", "half-late", "staircase", "node-late",
+)  # fmt: skip
 DEFAULT_SIZES = "8:8M"
 
 # The MPI library forced to one of its algorithms, `native:ring`; `native:*` are all of them.
@@ -67,15 +70,20 @@ def _parse_range(text: str) -> list[int]:
 
 @dataclass(frozen=True)
 class Arrival:
-    """An arrival pattern. `value`: ns for the timed ones, the maximum imbalance factor for `mif`."""
+    """An arrival pattern. `value`: ns for the timed ones and for `noise`, the maximum imbalance factor for `mif`.
+
+    rate: of noise, in Hz; profile: the directory from which calls are replayed.
+    """
 
     name: str
     value: float = 0.0
+    rate: float = 0.0
+    profile: str = ""
 
     @property
     def sleeps(self) -> bool:
         """Late ranks sleep until a time that was planned for them, so a late start can be told."""
-        return self.name in TIMED_PATTERNS and self.name != "compute-uniform"
+        return self.name == "replay" or (self.name in TIMED_PATTERNS and self.name != "compute-uniform")
 
     @property
     def text(self) -> str:
@@ -84,13 +92,20 @@ class Arrival:
             return self.name
         if self.name == "mif":
             return f"mif:{self.value:g}"
+        if self.name == "replay":
+            return f"replay:{self.profile}"
         unit = next(unit for unit, scale in reversed(_TIME_UNITS_NS.items()) if self.value >= scale)
-        return f"{self.name}:{self.value / _TIME_UNITS_NS[unit]:g}{unit}"
+        rate = f"{self.rate:g}," if self.name == "noise" else ""
+        return f"{self.name}:{rate}{self.value / _TIME_UNITS_NS[unit]:g}{unit}"
 
-    @property
-    def argument(self) -> str:
-        """As the driver reads it."""
-        return self.name if self.name == "balanced" else f"{self.name}:{self.value:.15g}"
+    def argument(self, replay_file: Path) -> str:
+        """As the driver reads it; the delays of a replay are in `replay_file`."""
+        if self.name == "balanced":
+            return self.name
+        if self.name == "replay":
+            return f"replay:{replay_file}"
+        rate = f"{self.rate:.15g}," if self.name == "noise" else ""
+        return f"{self.name}:{rate}{self.value:.15g}"
 
 
 def parse_arrival(text: str) -> Arrival:
@@ -99,13 +114,21 @@ def parse_arrival(text: str) -> Arrival:
         return Arrival("balanced")
     if name == "mif" and re.fullmatch(r"\d+(\.\d+)?", value) and 0 < float(value) <= 100_000:
         return Arrival("mif", float(value))
+    if name == "replay" and value:
+        return Arrival("replay", profile=value)
+    rate, comma, detour = value.partition(",")
+    if name == "noise" and comma and re.fullmatch(r"\d+(\.\d+)?", rate) and 0 < float(rate) <= 10_000:
+        noise = Arrival("noise", parse_time_ns(detour), float(rate))
+        if not 0 < noise.value * noise.rate < 0.9e9:
+            raise UsageError(f"--arrival {text}: detours must take more than nothing and less than 90 % of the time")
+        return noise
     if name in TIMED_PATTERNS:
         delay_ns = parse_time_ns(value)
         if not 0 < delay_ns <= _LONGEST_DELAY_NS:
             raise UsageError(f"--arrival {text}: the delay must lie above 0 and at most at 60s")
         return Arrival(name, delay_ns)
     choices = ", ".join(f"{pattern}:TIME" for pattern in TIMED_PATTERNS)
-    raise UsageError(f"--arrival {text}: choose balanced, mif:FACTOR, {choices}")
+    raise UsageError(f"--arrival {text}: choose balanced, mif:FACTOR, noise:HZ,TIME, replay:DIR, {choices}")
 
 
 def is_native(name: str) -> bool:
@@ -125,7 +148,7 @@ def parse_algorithms(text: str) -> tuple[str, ...]:
 
 def choose_iterations(arrival: Arrival, size_bytes: int) -> int:
     """As many calls as give a useful interval in a few seconds a size."""
-    if arrival.name == "balanced":
+    if arrival.name in ("balanced", "noise"):
         return next(count for limit, count in _BALANCED_ITERATIONS if size_bytes <= limit)
     if arrival.name == "mif":
         return max(20, choose_iterations(Arrival("balanced"), size_bytes) // 5)
@@ -182,7 +205,7 @@ class Request:
         """Whether the MPI library is asked for more than its default."""
         return any(name.startswith(VARIANT_PREFIX) for name in self.algorithms)
 
-    def driver_arguments(self, output: str) -> list[str]:
+    def driver_arguments(self, output: Path, replay_file: Path) -> list[str]:
         """The request as the driver's key=value arguments; it writes its samples to `output`."""
         values = {
             "collective": self.collective,
@@ -190,7 +213,7 @@ class Request:
             "sizes": ",".join(map(str, self.sizes)),
             "iterations": ",".join(map(str, self.iterations)),
             "warm_up": self.warm_up,
-            "arrival": self.arrival.argument,
+            "arrival": self.arrival.argument(replay_file),
             "seed": self.seed,
             "root": "rotate" if self.root is None else self.root,
             "in_place": int(self.in_place),

@@ -49,15 +49,34 @@ def test_malformed_sizes_are_refused(text: str) -> None:
 def test_arrival_patterns() -> None:
     assert parse_arrival("balanced") == Arrival("balanced")
     assert parse_arrival("uniform:50ms") == Arrival("uniform", 50_000_000)
-    assert parse_arrival("mif:20").argument == "mif:20"
-    assert parse_arrival("one-late:10ms").argument == "one-late:10000000"
+    assert parse_arrival("mif:20").argument(Path("d")) == "mif:20"
+    assert parse_arrival("one-late:10ms").argument(Path("d")) == "one-late:10000000"
+    assert parse_arrival("noise:10,2.5ms").argument(Path("d")) == "noise:10,2500000"
+    assert parse_arrival("replay:a/b").argument(Path("d")) == "replay:d"
+    assert [parse_arrival(text).text for text in ("noise:10,2.5ms", "replay:a/b")] == ["noise:10,2.5ms", "replay:a/b"]
     assert [parse_arrival(text).text for text in ("staircase:1500us", "mif:2.5")] == ["staircase:1.5ms", "mif:2.5"]
     assert parse_arrival("uniform:1ms").sleeps
     assert not parse_arrival("compute-uniform:1ms").sleeps
 
 
 @pytest.mark.parametrize(
-    "text", ["uniform", "uniform:", "uniform:0ms", "uniform:2000s", "mif", "mif:x", "late:1ms", ""]
+    "text",
+    [
+        "uniform",
+        "uniform:",
+        "uniform:0ms",
+        "uniform:2000s",
+        "mif",
+        "mif:x",
+        "late:1ms",
+        "",
+        "noise:10",
+        "noise:,1ms",
+        "noise:0,1ms",
+        "noise:500,2ms",
+        "replay:",
+        "replay",
+    ],
 )
 def test_malformed_arrival_patterns_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
@@ -119,7 +138,7 @@ def test_a_missing_driver_names_the_way_to_it(
 
 def test_the_driver_is_told_everything() -> None:
     request = Request("reduce", ("native", "default"), (8, 64), (3, 2), ranks=3, arrival=parse_arrival("mif:5"), root=2)
-    arguments = request.driver_arguments("out")
+    arguments = request.driver_arguments(Path("out"), Path("delays"))
     for expected in ("collective=reduce", "sizes=8,64", "iterations=3,2", "arrival=mif:5", "root=2", "output=out"):
         assert expected in arguments
     assert request.reference == "native"

@@ -1,5 +1,6 @@
 """The driver under a real mpirun, with the MPI library alone."""
 
+import dataclasses
 import gzip
 import json
 import os
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from profile_writer import Call, write_job
 
 from stretto.bench import main
 from stretto.bench_launch import REPOSITORY
@@ -56,6 +58,47 @@ def test_a_seed_gives_the_same_delays_and_another_gives_others(tmp_path: Path) -
 
     assert delays("5") == delays("5")
     assert all(sorted(row) == [0, 1_000_000] for row in delays("6"))
+
+
+def measured_delays(tmp_path: Path, arrival: str, *arguments: str) -> Any:
+    words = ["allreduce", "--sizes", "8", "--iterations", "40", "--arrival", arrival, *arguments]
+    return np.array(run_native(tmp_path, *words)["sizes"][0]["samples"]["delays"])
+
+
+def test_normal_delays_count_from_the_first(tmp_path: Path) -> None:
+    delays = measured_delays(tmp_path, "normal:100us")
+    assert (delays.min(axis=1) == 0).all()
+    # The distance of two normal numbers has a mean of 2 / sqrt(pi) standard deviations.
+    assert np.mean(delays.max(axis=1)) == pytest.approx(112_838, rel=0.4)
+
+
+def test_recorded_arrivals_are_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    profile = tmp_path / "profile"
+    calls = [Call(1_000_000 * n, 1_000_000 * n + 900_000, n) for n in range(1, 31)]
+    late = [dataclasses.replace(call, arrival=call.arrival + 1000 * call.number) for call in calls]
+    bcast = Call(40_000_000, 40_001_000, 31, "Bcast", root=0)
+    write_job(profile, [*calls, bcast], [*late, bcast])
+    delays = measured_delays(tmp_path, f"replay:{profile}", "--warm-up", "0")
+    assert delays.tolist() == [[0, 1000 * (1 + n % 30)] for n in range(40)]
+    words = ["--algorithms", "native", "--sizes", "8", "--arrival", f"replay:{profile}"]
+    assert main(["allreduce", *words, "--ranks", "3"]) == 2
+    assert "no allreduce of 3 ranks (those recorded have 2)" in capsys.readouterr().err
+    assert main(["reduce", *words, "--ranks", "2"]) == 2
+    assert "no reduce of 2 ranks (none is recorded)" in capsys.readouterr().err
+
+
+def test_noise_makes_detours_in_calls(tmp_path: Path) -> None:
+    # In a tenth of a second, much of it in calls, each rank makes some twenty.
+    words = ["allreduce", "--sizes", "1M", "--iterations", "200", "--arrival", "noise:200,2ms"]
+    native = run_native(tmp_path, *words)["sizes"][0]["samples"]["algorithms"]["native"]
+    elapsed = np.array(native["exits"]) - np.array(native["arrivals"])
+    assert elapsed.max() >= 1_000_000
+
+
+def test_ranks_of_one_node_cannot_be_late_by_nodes(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["bcast", "--algorithms", "native", "--sizes", "8", "--ranks", "2", "--arrival", "node-late:1ms"]
+    assert main(words) == 2
+    assert "the ranks are all on one node" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
