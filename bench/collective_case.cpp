@@ -80,6 +80,17 @@ MPI_Datatype mpi_datatype(Datatype datatype) {
   }
 }
 
+void flush_from_caches(const std::byte* data, std::size_t bytes) {
+#if defined(__x86_64__)
+  for (std::size_t offset = 0; offset < bytes; offset += 64) __builtin_ia32_clflush(data + offset);
+  __builtin_ia32_mfence();
+#else
+  // There is no such instruction, but what is written here takes the buffer's place.
+  static std::vector<std::byte> other(std::size_t{64} << 20);
+  if (bytes > 0) std::fill(other.begin(), other.end(), data[bytes - 1]);
+#endif
+}
+
 }  // namespace
 
 CollectiveCase::CollectiveCase(const Options& options, const World& world, std::size_t size_bytes)
@@ -131,6 +142,10 @@ void CollectiveCase::prepare(std::uint64_t call, int root, Values values) {
     repeat(receive_, mine_);
   else
     std::memset(receive_.data(), poison, receive_.size());
+}
+
+void CollectiveCase::cool() const {
+  for (const std::vector<std::byte>* buffer : {&send_, &receive_}) flush_from_caches(buffer->data(), buffer->size());
 }
 
 void CollectiveCase::run(const CallTable& calls, MPI_Comm communicator) {

@@ -24,6 +24,8 @@ class CollectiveCase {
   std::size_t size_bytes() const { return receive_.size(); }
   // Fresh data that belong to `call`, and a receive buffer that holds none of the result.
   void prepare(std::uint64_t call, int root, Values values);
+  // Drives the buffers out of this core's caches.
+  void cool() const;
   void run(const CallTable& calls, MPI_Comm communicator);
   // What is wrong on this rank, or empty.
   std::optional<std::string> find_error() const;

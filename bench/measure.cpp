@@ -1,17 +1,20 @@
 #include "measure.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <numeric>
 
 #include "clock.hpp"
 #include "noise.hpp"
 #include "random.hpp"
+#include "repetition.hpp"
 
 namespace stretto::bench {
 namespace {
 
 constexpr std::int64_t start_lead_ns = 2'000'000;
+constexpr std::int64_t progress_step_ns = 500'000'000;
 // From the first arrival until the others begin to compute.
 constexpr std::int64_t head_start_ns = 1'000'000;
 // Past the MPI library: no interposer, no cost. "passthrough" takes the way through Stretto to the same function.
@@ -91,14 +94,23 @@ void Measurement::measure_size(std::size_t size_index) {
   CollectiveCase work(options_, world_, size);
   const Noise noise(pattern_, load_, options_.seed + size_index, world_.rank());
   std::uint64_t number = random_bits(options_.seed, size_index, 0);
-  for (int iteration = -options_.warm_up; iteration < iterations; ++iteration) {
+  Repetition repetition(options_, world_, iterations, !pattern_.is_tight());
+  int iteration = -options_.warm_up;
+  for (; iteration < 0 || repetition.goes_on(iteration, log_); ++iteration) {
     const auto index = static_cast<std::uint64_t>(iteration) + static_cast<std::uint64_t>(options_.warm_up);
     const int root = options_.root.value_or(static_cast<int>(index % static_cast<std::uint64_t>(world_.size())));
     const auto delays = pattern_.delays_ns(options_.seed, index, world_.nodes(), latency_ns);
+    tell_progress(size_index, iteration);
     for (const std::size_t algorithm : order_of(index))
       measure_call(work, Call{iteration, algorithm, root, 0, delays}, ++number);
   }
-  log_.write_size({size, iterations, copies, latency_ns, bound_ns});
+  log_.write_size({size, iteration, copies, latency_ns, bound_ns, repetition.reached()});
+}
+
+void Measurement::tell_progress(std::size_t size_index, int iteration) {
+  if (!options_.progress || world_.rank() != 0 || now_ns() < next_progress_ns_) return;
+  std::fprintf(stderr, "progress %zu %d\n", size_index, std::max(0, iteration));
+  next_progress_ns_ = now_ns() + progress_step_ns;
 }
 
 // A seeded shuffle, so that no algorithm always finds the state that the same other one leaves behind.
@@ -116,6 +128,7 @@ void Measurement::measure_call(CollectiveCase& work, Call call, std::uint64_t nu
   // Warm-up calls see data whose sums depend on the order, so that ranks which combine differently are found out.
   const Values values = call.iteration < 0 ? Values::rough : Values::exact;
   work.prepare(number, call.root, values);
+  if (options_.cold_cache) work.cool();
   if (contender.steered)
     steering_.use(options_.collective, contender.name);
   else

@@ -26,6 +26,7 @@ class Measurement {
 
   void measure_size(std::size_t size_index);
   void measure_call(CollectiveCase& work, Call call, std::uint64_t number);
+  void tell_progress(std::size_t size_index, int iteration);
   std::int64_t synchronise();
   void spend_delay(std::int64_t start_ns, std::int64_t delay_ns) const;
   void settle();
@@ -39,6 +40,7 @@ class Measurement {
   Steering steering_;
   std::vector<Contender> contenders_;
   ComputeLoad load_;
+  std::int64_t next_progress_ns_ = 0;
   SampleLog log_;
 };
 

@@ -73,6 +73,10 @@ void set_option(Options& options, const std::string& key, const std::string& val
     options.sizes_bytes = parse_numbers<std::size_t>(key, value);
   else if (key == "iterations")
     options.iterations = parse_numbers<int>(key, value);
+  else if (key == "precision")
+    options.precision = parse_number<double>(key, value);
+  else if (key == "budget_s")
+    options.budget_s = parse_number<double>(key, value);
   else if (key == "warm_up")
     options.warm_up = parse_number<int>(key, value);
   else if (key == "arrival")
@@ -83,10 +87,14 @@ void set_option(Options& options, const std::string& key, const std::string& val
     options.root = value == "rotate" ? std::nullopt : std::optional(parse_number<int>(key, value));
   else if (key == "in_place")
     options.in_place = parse_number<int>(key, value) != 0;
+  else if (key == "cold_cache")
+    options.cold_cache = parse_number<int>(key, value) != 0;
   else if (key == "datatype")
     options.datatype = choose(datatypes, key, value);
   else if (key == "operation")
     options.operation = choose(operations, key, value);
+  else if (key == "progress")
+    options.progress = parse_number<int>(key, value) != 0;
   else if (key == "output")
     options.output = value;
   else
@@ -101,6 +109,7 @@ void check(const Options& options) {
     throw UsageError("iterations= needs one number for each of sizes=");
   for (const int iterations : options.iterations)
     if (iterations < 1) throw UsageError("iterations= must be at least 1");
+  if (options.precision < 0 || options.budget_s < 0) throw UsageError("precision= and budget_s= must not be negative");
   if (options.warm_up < 0) throw UsageError("warm_up= must not be negative");
   for (const std::size_t size : options.sizes_bytes) {
     if (options.collective == Collective::barrier && size != 0) throw UsageError("sizes=: a barrier has size 0 only");

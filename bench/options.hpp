@@ -28,14 +28,18 @@ struct Options {
   Collective collective = Collective::allreduce;
   std::vector<std::string> algorithms;
   std::vector<std::size_t> sizes_bytes;
-  std::vector<int> iterations;  // one a size
+  std::vector<int> iterations;  // one a size; with a precision at most so many
+  double precision = 0;         // half interval of a median, as a part of it, at which to stop; 0: all iterations
+  double budget_s = 0;          // for all sizes together, if there is a precision
   int warm_up = 3;
   std::string arrival = "balanced";
   std::uint64_t seed = 1;
   std::optional<int> root;  // empty: rank (iteration mod P)
   bool in_place = false;
+  bool cold_cache = false;
   Datatype datatype = Datatype::float32;
   Operation operation = Operation::sum;
+  bool progress = false;  // told on stderr by rank 0, twice a second: "progress SIZE_INDEX ITERATION"
   std::string output;
 };
 

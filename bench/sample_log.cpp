@@ -79,20 +79,48 @@ void SampleLog::write_size(const SizeFacts& facts) {
   if (file_ != nullptr) {
     std::fprintf(file_,
                  "{\"kind\": \"size\", \"size\": %zu, \"iterations\": %d, \"copies\": %d, "
-                 "\"latency_ns\": %lld, \"copy_bound_ns\": %lld}\n",
+                 "\"latency_ns\": %lld, \"copy_bound_ns\": %lld, \"half_interval\": %.6f}\n",
                  facts.size_bytes, facts.iterations, facts.copies, static_cast<long long>(facts.latency_ns),
-                 static_cast<long long>(facts.copy_bound_ns));
-    std::vector<Passage> passages(static_cast<std::size_t>(world_.size()));
-    for (std::size_t call = 0; call < calls_.size(); ++call) {
-      for (std::size_t rank = 0; rank < passages.size(); ++rank)
-        std::memcpy(&passages[rank], all.data() + (rank * calls_.size() + call) * sizeof(Passage), sizeof(Passage));
-      write_call(facts.size_bytes, calls_[call], ran_[call], passages);
-    }
+                 static_cast<long long>(facts.copy_bound_ns), facts.half_interval);
+    for (std::size_t call = 0; call < calls_.size(); ++call)
+      write_call(facts.size_bytes, calls_[call], ran_[call], passages_of(call, all));
     std::fflush(file_);
   }
   calls_.clear();
   ran_.clear();
   passages_.clear();
+}
+
+std::vector<Passage> SampleLog::passages_of(std::size_t call, const std::vector<std::byte>& gathered) const {
+  std::vector<Passage> passages(static_cast<std::size_t>(world_.size()));
+  for (std::size_t rank = 0; rank < passages.size(); ++rank)
+    std::memcpy(&passages[rank], gathered.data() + (rank * calls_.size() + call) * sizeof(Passage), sizeof(Passage));
+  return passages;
+}
+
+std::vector<std::vector<double>> SampleLog::values(bool by_lag) const {
+  const std::vector<std::byte> all = world_.gather(passages_.data(), passages_.size() * sizeof(Passage));
+  if (world_.rank() != 0) return {};
+  const auto& names = options_.algorithms;
+  std::vector<std::vector<double>> values(names.size());
+  for (std::size_t call = 0; call < calls_.size(); ++call) {
+    std::int64_t last_arrival = 0, last_exit = 0, inside = 0;
+    for (const Passage& passage : passages_of(call, all)) {
+      last_arrival = std::max(last_arrival, passage.arrival_ns);
+      last_exit = std::max(last_exit, passage.exit_ns);
+      inside += passage.exit_ns - passage.arrival_ns;
+    }
+    values[calls_[call].algorithm].push_back(static_cast<double>(by_lag ? last_exit - last_arrival : inside));
+  }
+  if (names.size() == 1) return values;
+  // Each algorithm has one call an iteration, in the order of iterations.
+  const auto native = std::find(names.begin(), names.end(), "native");
+  const auto reference = static_cast<std::size_t>(native == names.end() ? 0 : native - names.begin());
+  const std::vector<double> divisors = values[reference];
+  values.erase(values.begin() + static_cast<std::ptrdiff_t>(reference));
+  for (std::vector<double>& own : values)
+    for (std::size_t iteration = 0; iteration < own.size(); ++iteration) own[iteration] /= divisors[iteration];
+  return values;
 }
 
 void SampleLog::write_call(std::size_t size_bytes, const Call& call, const std::string& ran,

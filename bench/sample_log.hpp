@@ -32,6 +32,7 @@ struct SizeFacts {
   int copies;  // private copies of the message that are its results
   std::int64_t latency_ns;
   std::int64_t copy_bound_ns;
+  double half_interval;  // at which the repetition stopped; 0 if it did not look
 };
 
 class SampleLog {
@@ -44,12 +45,17 @@ class SampleLog {
 
   void write_setup(double compute_steps_per_ns, double copy_bytes_per_ns, bool preloaded);
   void add(Call call, const std::string& ran, std::int64_t arrival_ns, std::int64_t exit_ns);
+  // On rank 0 what the calls of this size took, by algorithm: where there are several, the ratios to the reference
+  // within each iteration; elsewhere empty. By completion lag or by elapsed time. Collective.
+  std::vector<std::vector<double>> values(bool by_lag) const;
   // Brings the calls of a size together on rank 0, checks that the ranks agree on what ran, and writes them.
   void write_size(const SizeFacts& facts);
   // The mark of a complete file.
   void write_end();
 
  private:
+  // Of call number `call`, from what all ranks sent.
+  std::vector<Passage> passages_of(std::size_t call, const std::vector<std::byte>& gathered) const;
   void write_call(std::size_t size_bytes, const Call& call, const std::string& ran,
                   const std::vector<Passage>& passages);
 

@@ -16,6 +16,7 @@ from stretto.bench_request import (
     COLLECTIVES,
     DATATYPE_BYTES,
     DEFAULT_SIZES,
+    MOST_ITERATIONS,
     OPERATIONS,
     TIMED_PATTERNS,
     Request,
@@ -23,9 +24,12 @@ from stretto.bench_request import (
     choose_iterations,
     parse_algorithms,
     parse_arrival,
+    parse_precision,
     parse_sizes,
+    parse_time_ns,
 )
 from stretto.errors import StrettoError
+from stretto.progress import measuring
 
 _PATTERN_HELP = f"""arrival patterns:
   balanced          all ranks leave a barrier and call (as the OSU benchmarks do)
@@ -58,10 +62,15 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--ranks", type=int, default=4, help="(default: %(default)s)")
     parser.add_argument("--arrival", default="balanced", help="see below (default: %(default)s)")
     parser.add_argument("--iterations", type=int, help="calls of each algorithm at each size (default: by size)")
+    parser.add_argument(
+        "--precision", help="repeat until medians are known to within, such as 2%%, or the budget is spent"
+    )
+    parser.add_argument("--budget", default="60s", help="for --precision, all sizes together (default: %(default)s)")
     parser.add_argument("--warm-up", type=int, default=3, help="calls before them (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of delays and order (default: %(default)s)")
     parser.add_argument("--root", default="rotate", help="a rank, or rotate (default)")
     parser.add_argument("--in-place", action="store_true", help="MPI_IN_PLACE")
+    parser.add_argument("--cold-cache", action="store_true", help="buffers are not in any cache when a call begins")
     parser.add_argument("--datatype", choices=tuple(DATATYPE_BYTES), default="float")
     parser.add_argument("--op", choices=OPERATIONS, default="sum")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all samples; packed if FILE ends with .gz")
@@ -86,7 +95,8 @@ def _build_request(arguments: argparse.Namespace) -> Request:
         sizes = parse_sizes(arguments.sizes)
     else:
         sizes = (0,) if arguments.collective == "barrier" else parse_sizes(DEFAULT_SIZES)
-    count = arguments.iterations
+    precision = parse_precision(arguments.precision) if arguments.precision else 0.0
+    count = MOST_ITERATIONS if precision and arguments.iterations is None else arguments.iterations
     return Request(
         collective=arguments.collective,
         algorithms=_choose_algorithms(arguments.algorithms, arguments.collective),
@@ -98,6 +108,9 @@ def _build_request(arguments: argparse.Namespace) -> Request:
         seed=arguments.seed,
         root=None if arguments.root == "rotate" else int(arguments.root),
         in_place=arguments.in_place,
+        cold_cache=arguments.cold_cache,
+        precision=precision,
+        budget=parse_time_ns(arguments.budget) * 1e-9,
         datatype=arguments.datatype,
         operation=arguments.op,
     )
@@ -114,8 +127,8 @@ def _run(arguments: argparse.Namespace, console: Console) -> int:
         raise UsageError(f"which collective? Choose from {', '.join(COLLECTIVES)}")
     request = _build_request(arguments)
     machine = describe_machine()
-    with Console(stderr=True).status("measuring"):
-        run = run_request(request, arguments.mpirun, arguments.timeout)
+    with measuring(request) as progress:
+        run = run_request(request, arguments.mpirun, arguments.timeout, progress)
     summaries = [summarise(result, run.request) for result in run.sizes]
     print_report(console, run, summaries, machine)
     if arguments.json is not None:

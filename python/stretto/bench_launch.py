@@ -12,7 +12,8 @@ import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -29,6 +30,7 @@ from stretto.library import preload_library
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _GRACE_SECONDS = 3.0
+_LOOK_SECONDS = 0.5
 
 
 class BenchError(Exception):
@@ -37,7 +39,10 @@ class BenchError(Exception):
 
 @dataclass(frozen=True)
 class SizeResult:
-    """All that was measured at one size: delays in ns, shape (iterations, ranks); samples by algorithm asked for."""
+    """All that was measured at one size: delays in ns, shape (iterations, ranks); samples by algorithm asked for.
+
+    half_interval: the widest, as a part of its median, when the driver last looked; 0 where no precision was asked for.
+    """
 
     size: int
     latency_ns: int
@@ -45,6 +50,7 @@ class SizeResult:
     memory_bound_ns: float  # of the same through memory
     delays: Times
     samples: dict[str, Samples]
+    half_interval: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -67,11 +73,8 @@ def locate_programs(request: Request, family: str) -> tuple[Path, Path | None]:
     return driver, library
 
 
-def build_command(request: Request, mpirun: str, output: Path, replay_file: Path) -> list[str]:
-    """The mpirun command; the driver writes to `output`, and finds in `replay_file` the delays of a replay.
-
-    Only the ranks are given the library, not mpirun itself.
-    """
+def build_command(request: Request, mpirun: str, arguments: list[str]) -> list[str]:
+    """The mpirun command with the driver's arguments. Only the ranks are given the library, not mpirun itself."""
     launcher = shlex.split(mpirun)
     if not launcher:
         raise UsageError("--mpirun is empty")
@@ -90,11 +93,15 @@ def build_command(request: Request, mpirun: str, output: Path, replay_file: Path
     if library is not None:
         others = os.environ.get("LD_PRELOAD")
         preload = ["env", f"LD_PRELOAD={library}" + (f":{others}" if others else "")]
-    arguments = request.driver_arguments(output, replay_file)
     return [*launcher, *options, "-np", str(request.ranks), *preload, str(driver), *arguments]
 
 
-def run_request(request: Request, mpirun: str = "mpirun", timeout_seconds: float = 600) -> RunResult:
+Watcher = Callable[[int, int], None]  # told of the index of a size, and the iteration there
+
+
+def run_request(
+    request: Request, mpirun: str = "mpirun", timeout_seconds: float = 600, watcher: Watcher | None = None
+) -> RunResult:
     """Measures `request`. Raises BenchError with the driver's own words when it fails."""
     with tempfile.TemporaryDirectory(prefix="stretto-bench-") as folder:
         output = Path(folder) / "samples.jsonl"
@@ -102,8 +109,8 @@ def run_request(request: Request, mpirun: str = "mpirun", timeout_seconds: float
         if request.arrival.name == "replay":
             delays = recorded_delays(Path(request.arrival.profile), request.collective, request.ranks)
             write_delays(delays, replay_file)
-        command = build_command(request, mpirun, output, replay_file)
-        exit_code, errors = _run_bounded(command, _environment(), timeout_seconds)
+        command = build_command(request, mpirun, request.driver_arguments(output, replay_file, watcher is not None))
+        exit_code, errors = _run_bounded(command, _environment(), timeout_seconds, watcher)
         said = [line for line in errors.splitlines() if line.startswith("stretto")]
         if exit_code == 2:
             raise UsageError("\n".join(said) or errors[-2000:])
@@ -120,14 +127,16 @@ def _environment() -> dict[str, str]:
     return environment
 
 
-def _run_bounded(command: list[str], environment: dict[str, str], timeout_seconds: float) -> tuple[int, str]:
+def _run_bounded(
+    command: list[str], environment: dict[str, str], timeout_seconds: float, watcher: Watcher | None
+) -> tuple[int, str]:
     """Exit code and stderr. Whatever the way out, no process of the session that mpirun leads stays behind."""
     with tempfile.TemporaryFile("w+", errors="replace") as errors:
         process = subprocess.Popen(
             command, env=environment, stdout=errors, stderr=subprocess.STDOUT, start_new_session=True
         )
         try:
-            exit_code = process.wait(timeout_seconds)
+            exit_code = _wait(process, errors.fileno(), timeout_seconds, watcher)
         except subprocess.TimeoutExpired as expired:
             message = f"no end after {timeout_seconds:g} s (--timeout); stopped"
             raise BenchError(message) from expired
@@ -135,6 +144,19 @@ def _run_bounded(command: list[str], environment: dict[str, str], timeout_second
             _end_session(process)
         errors.seek(0)
         return exit_code, errors.read()
+
+
+def _wait(process: subprocess.Popen[bytes], output: int, timeout_seconds: float, watcher: Watcher | None) -> int:
+    """The exit code; meanwhile tells the watcher of the last line "progress SIZE ITERATION" in the file `output`."""
+    deadline = time.monotonic() + timeout_seconds
+    while watcher is not None and time.monotonic() + _LOOK_SECONDS < deadline:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(_LOOK_SECONDS)
+        tail = os.pread(output, 4096, max(0, os.fstat(output).st_size - 4096)).decode(errors="replace")
+        lines = re.findall(r"^progress (\d+) (\d+)$", tail, re.MULTILINE)
+        if lines:
+            watcher(int(lines[-1][0]), int(lines[-1][1]))
+    return process.wait(max(0.0, deadline - time.monotonic()))
 
 
 def _end_session(process: subprocess.Popen[bytes]) -> None:
@@ -194,7 +216,15 @@ def _size_result(
         )
         samples[name] = Samples(arrivals, exits, tuple(call["ran"] for call in own))
     memory_bound_ns = facts["size"] * facts["copies"] / setup["copy_bytes_per_ns"]
-    return SizeResult(facts["size"], facts["latency_ns"], facts["copy_bound_ns"], memory_bound_ns, delays, samples)
+    return SizeResult(
+        facts["size"],
+        facts["latency_ns"],
+        facts["copy_bound_ns"],
+        memory_bound_ns,
+        delays,
+        samples,
+        facts.get("half_interval", 0.0),
+    )
 
 
 def describe_machine() -> dict[str, Any]:

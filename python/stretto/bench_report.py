@@ -265,7 +265,7 @@ def print_report(console: Console, run: RunResult, summaries: list[SizeSummary],
         style="dim",
         highlight=False,
     )
-    for note in (*run.warnings, *find_replacements(run, summaries), *_late_notes(summaries)):
+    for note in (*run.warnings, *find_replacements(run, summaries), *_late_notes(summaries), *_precision_notes(run)):
         console.print(f"note: {note}", style="yellow", highlight=False)
 
 
@@ -274,6 +274,15 @@ def _late_notes(summaries: list[SizeSummary]) -> list[str]:
         f"{format_size(s.size)}: {s.discarded} of {s.iterations + s.discarded} iterations started late and were dropped"
         for s in summaries
         if s.discarded * 5 > s.iterations + s.discarded
+    ]
+
+
+def _precision_notes(run: RunResult) -> list[str]:
+    wanted = run.request.precision
+    return [
+        f"{format_size(result.size)}: medians are known to {100 * result.half_interval:.2g} %, not {100 * wanted:g} %: raise --budget"
+        for result in run.sizes
+        if wanted and result.half_interval > wanted
     ]
 
 

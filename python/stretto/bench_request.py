@@ -15,6 +15,7 @@ TIMED_PATTERNS = (
     "uniform", "normal", "compute-uniform", "one-late", "one-early", "half-late", "staircase", "node-late",
 )  # fmt: skip
 DEFAULT_SIZES = "8:8M"
+MOST_ITERATIONS = 20_000  # with a precision
 
 # The MPI library forced to one of its algorithms, `native:ring`; `native:*` are all of them.
 VARIANT_PREFIX = "native:"
@@ -146,6 +147,14 @@ def parse_algorithms(text: str) -> tuple[str, ...]:
     return names
 
 
+def parse_precision(text: str) -> float:
+    """`2%` as 0.02."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)%", text)
+    if match is None or not 0 < float(match[1]) <= 100:
+        raise UsageError(f"--precision {text}: write a percentage above 0, such as 2%")
+    return float(match[1]) / 100
+
+
 def choose_iterations(arrival: Arrival, size_bytes: int) -> int:
     """As many calls as give a useful interval in a few seconds a size."""
     if arrival.name in ("balanced", "noise"):
@@ -160,7 +169,11 @@ _BALANCED_ITERATIONS = ((16 << 10, 1000), (256 << 10, 300), (1 << 20, 100), (1 <
 
 @dataclass(frozen=True)
 class Request:
-    """One run of the driver. Sizes in bytes; `iterations` one number a size; `root` None means that it rotates."""
+    """One run of the driver. Sizes in bytes; `iterations` one number a size; `root` None means that it rotates.
+
+    precision: half a 95 % interval, as a part of its median, at which a size ends before all its iterations, or when
+    its share of `budget` seconds is over; 0: all iterations.
+    """
 
     collective: str
     algorithms: tuple[str, ...]
@@ -172,6 +185,9 @@ class Request:
     seed: int = 1
     root: int | None = None
     in_place: bool = False
+    cold_cache: bool = False
+    precision: float = 0.0
+    budget: float = 0.0
     datatype: str = "float"
     operation: str = "sum"
 
@@ -205,8 +221,8 @@ class Request:
         """Whether the MPI library is asked for more than its default."""
         return any(name.startswith(VARIANT_PREFIX) for name in self.algorithms)
 
-    def driver_arguments(self, output: Path, replay_file: Path) -> list[str]:
-        """The request as the driver's key=value arguments; it writes its samples to `output`."""
+    def driver_arguments(self, output: Path, replay_file: Path, progress: bool = False) -> list[str]:
+        """The request as the driver's key=value arguments; it writes its samples to `output`, progress to stderr."""
         values = {
             "collective": self.collective,
             "algorithms": ",".join(self.algorithms),
@@ -217,8 +233,12 @@ class Request:
             "seed": self.seed,
             "root": "rotate" if self.root is None else self.root,
             "in_place": int(self.in_place),
+            "cold_cache": int(self.cold_cache),
+            "precision": self.precision,
+            "budget_s": self.budget,
             "datatype": self.datatype,
             "operation": self.operation,
+            "progress": int(progress),
             "output": output,
         }
         return [f"{key}={value}" for key, value in values.items()]

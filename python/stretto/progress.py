@@ -1,4 +1,4 @@
-"""The progress bar of what reads a profile."""
+"""Progress bars of long work: on a terminal, and nowhere else."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 
+from stretto.bench_request import Request
 from stretto.profile.files import Profile
 
 
@@ -19,3 +20,15 @@ def reading(profile: Profile, words: str) -> Iterator[Callable[[int], None]]:
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(escape(words), total=sum(rank.kept for rank in profile.ranks))
         yield lambda records: progress.advance(task, records)
+
+
+@contextmanager
+def measuring(request: Request) -> Iterator[Callable[[int, int], None] | None]:
+    """Gives what to call with the index of the size that is being measured and its iteration; None off a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    before = [sum(request.iterations[:index]) for index in range(len(request.sizes))]
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(f"measuring {request.collective}", total=sum(request.iterations))
+        yield lambda size, iteration: progress.update(task, completed=before[size] + iteration)

@@ -65,6 +65,19 @@ def measured_delays(tmp_path: Path, arrival: str, *arguments: str) -> Any:
     return np.array(run_native(tmp_path, *words)["sizes"][0]["samples"]["delays"])
 
 
+def test_a_budget_ends_the_repetition(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = run_native(tmp_path, "allreduce", "--sizes", "16K,64K", "--precision", "0.001%", "--budget", "500ms")
+    for size in content["sizes"]:
+        assert 20 <= len(size["samples"]["delays"]) < 20_000
+    assert "64K: medians are known to" in capsys.readouterr().out
+
+
+def test_a_wide_precision_is_reached_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = run_native(tmp_path, "barrier", "--precision", "100%", "--budget", "50s")
+    assert len(content["sizes"][0]["samples"]["delays"]) < 2000
+    assert "raise --budget" not in capsys.readouterr().out
+
+
 def test_normal_delays_count_from_the_first(tmp_path: Path) -> None:
     delays = measured_delays(tmp_path, "normal:100us")
     assert (delays.min(axis=1) == 0).all()
@@ -105,6 +118,7 @@ def test_ranks_of_one_node_cannot_be_late_by_nodes(capsys: pytest.CaptureFixture
     "arguments",
     [
         ["reduce", "--in-place", "--root", "1", "--datatype", "int32", "--op", "max"],
+        ["allreduce", "--cold-cache"],
         ["allreduce", "--in-place", "--datatype", "double", "--arrival", "mif:3"],
         ["bcast", "--arrival", "half-late:200us"],
         ["reduce", "--arrival", "compute-uniform:200us"],

@@ -1,0 +1,50 @@
+#include "repetition.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "clock.hpp"
+
+namespace stretto::bench {
+namespace {
+
+constexpr int fewest_iterations = 20;
+
+}  // namespace
+
+Repetition::Repetition(const Options& options, World& world, int iterations, bool by_lag)
+    : options_(options),
+      world_(world),
+      iterations_(iterations),
+      by_lag_(by_lag),
+      next_look_(fewest_iterations),
+      deadline_ns_(now_ns() + static_cast<std::int64_t>(options.budget_s * 1e9 /
+                                                        static_cast<double>(options.sizes_bytes.size()))) {}
+
+bool Repetition::goes_on(int done, const SampleLog& log) {
+  if (done >= iterations_) return false;
+  if (options_.precision == 0 || done < next_look_) return true;
+  next_look_ = done + std::max(1, done / 4);
+  const std::vector<std::vector<double>> values = log.values(by_lag_);
+  double widest = 0;
+  for (const std::vector<double>& own : values) widest = std::max(widest, relative_half_interval(own));
+  reached_ = world_.share(widest);
+  const bool late = world_.share(now_ns() > deadline_ns_ ? 1 : 0) != 0;
+  return reached_ > options_.precision && !late;
+}
+
+double relative_half_interval(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const auto count = static_cast<double>(values.size());
+  const double reach = 0.98 * std::sqrt(count);
+  const auto at = [&](double position) {
+    return values[static_cast<std::size_t>(std::clamp(position, 0.0, count - 1))];
+  };
+  const double median = at(count / 2);
+  if (median <= 0) return std::numeric_limits<double>::infinity();
+  return (at(std::ceil(count / 2 + reach)) - at(std::floor(count / 2 - reach))) / 2 / median;
+}
+
+}  // namespace stretto::bench
