@@ -17,13 +17,14 @@ left_out='not (test_every_collective_forced and (threads or communicators or pro
 say() { printf 'test-all-mpis: %s\n' "$*" >&2; }
 
 make_wheel_venv() {  # directory, package
-  local stamp="$1/.packages"
-  [ "$(cat "$stamp" 2>/dev/null)" = "$2" ] && return
+  local stamp="$1/.packages" wanted
+  wanted="$2 $(cksum <pyproject.toml)"
+  [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ] && return
   say "pip install $2"
   python3 -m venv "$1" || return
-  "$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-input "$2" 'mpi4py~=4.1' 'numpy>=1.26,<3' \
-    'pytest~=9.0' >&2 || return
-  echo "$2" >"$stamp"
+  "$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-input "$2" 'mpi4py~=4.1' 'pytest~=9.0' \
+    --editable . >&2 || return
+  echo "$wanted" >"$stamp"
 }
 
 build_library() {  # directory, compiler wrapper, family
