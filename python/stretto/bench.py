@@ -8,9 +8,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from stretto import bench_compare
 from stretto.algorithms import load_registry
 from stretto.bench_launch import BenchError, describe_machine, run_request
 from stretto.bench_must_show import show_must_show
+from stretto.bench_plot import check_plot, write_plot
 from stretto.bench_report import print_report, result_as_json, summarise, write_json
 from stretto.bench_request import (
     COLLECTIVES,
@@ -41,6 +43,8 @@ _PATTERN_HELP = f"""arrival patterns:
   mif:FACTOR        each rank computes for a random 0 to FACTOR point-to-point times of the message
   noise:HZ,TIME     balanced, but each rank computes something else for TIME, HZ times a second, all the time
   replay:DIR        as the profiler recorded it (stretto run --profile DIR), call by call
+
+`stretto bench compare A.json B.json` compares two results.
 
 algorithms: those of `stretto algorithms`; `default` (Stretto's choice); `native` (the MPI library called past Stretto);
 `native:NAME` (the same forced to one of its own algorithms) and `native:*` (each that it can be forced to);
@@ -74,6 +78,7 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--datatype", choices=tuple(DATATYPE_BYTES), default="float")
     parser.add_argument("--op", choices=OPERATIONS, default="sum")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all samples; packed if FILE ends with .gz")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw them: FILE.png, FILE.svg or FILE.pdf")
     parser.add_argument("--mpirun", default="mpirun", help="the launcher and options of its own (default: %(default)s)")
     parser.add_argument("--timeout", type=float, default=600, help="seconds (default: %(default)s)")
     parser.add_argument("--must-show", action="store_true", help="measure what Stretto promises, against its targets")
@@ -121,6 +126,8 @@ def _run(arguments: argparse.Namespace, console: Console) -> int:
         raise UsageError(f"--timeout {arguments.timeout:g}: must lie above 0")
     if arguments.json is not None and not arguments.json.absolute().parent.is_dir():
         raise UsageError(f"--json {arguments.json}: there is no folder {arguments.json.parent}")
+    if arguments.plot is not None:
+        check_plot(arguments.plot)
     if arguments.must_show:
         return show_must_show(console, arguments.mpirun, arguments.timeout, arguments.json)
     if arguments.collective is None:
@@ -131,6 +138,8 @@ def _run(arguments: argparse.Namespace, console: Console) -> int:
         run = run_request(request, arguments.mpirun, arguments.timeout, progress)
     summaries = [summarise(result, run.request) for result in run.sizes]
     print_report(console, run, summaries, machine)
+    if arguments.plot is not None:
+        write_plot(run, summaries, arguments.plot)
     if arguments.json is not None:
         write_json(arguments.json, result_as_json(run, summaries, machine))
     return 0
@@ -139,9 +148,14 @@ def _run(arguments: argparse.Namespace, console: Console) -> int:
 def main(argv: list[str]) -> int:
     """Exit code: 0 measured (or all targets met), 1 a wrong result, a failed run or a missed target, 2 usage."""
     try:
+        if argv[:1] == ["compare"]:
+            return bench_compare.main(argv[1:])
         arguments = _build_parser().parse_args(argv)
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 2
+    except StrettoError as error:
+        print(f"stretto bench compare: {error}", file=sys.stderr)
+        return 2
     try:
         return _run(arguments, Console(width=None if sys.stdout.isatty() else 160))
     except BenchError as error:

@@ -280,7 +280,8 @@ def _late_notes(summaries: list[SizeSummary]) -> list[str]:
 def _precision_notes(run: RunResult) -> list[str]:
     wanted = run.request.precision
     return [
-        f"{format_size(result.size)}: medians are known to {100 * result.half_interval:.2g} %, not {100 * wanted:g} %: raise --budget"
+        f"{format_size(result.size)}: medians are known to {100 * result.half_interval:.2g} %, not {100 * wanted:g} %: "
+        "raise --budget"
         for result in run.sizes
         if wanted and result.half_interval > wanted
     ]

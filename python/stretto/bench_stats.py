@@ -93,14 +93,32 @@ def estimate_paired_ratio(values: Times, reference: Times, seed: int = 0) -> Est
     return estimate_median(values / reference, seed)
 
 
+def estimate_ratio_of_medians(values: Times, reference: Times, seed: int = 0) -> Estimate:
+    """Median of `values` by that of `reference`, measured apart: each is resampled by itself, shapes (n,) and (m,)."""
+    generators = np.random.default_rng(seed).spawn(2)
+    medians = [
+        _bootstrap(own, np.median, generator) for own, generator in zip((values, reference), generators, strict=True)
+    ]
+    low, high = _interval(medians[0] / medians[1])
+    return Estimate(float(np.median(values) / np.median(reference)), low, high)
+
+
 def _bootstrap_interval(values: Times, statistic: Callable[..., Any], seed: int) -> tuple[float, float]:
-    """95 % percentile interval of `statistic`; resampled in batches, so that memory stays bounded."""
-    generator = np.random.default_rng(seed)
+    """95 % percentile interval of `statistic`."""
+    return _interval(_bootstrap(values, statistic, np.random.default_rng(seed)))
+
+
+def _bootstrap(values: Times, statistic: Callable[..., Any], generator: np.random.Generator) -> Times:
+    """`statistic` of RESAMPLES resamples of `values`; in batches, so that memory stays bounded."""
     batch = max(1, _DRAWS_AT_ONCE // len(values))
     results: list[Times] = []
     for done in range(0, RESAMPLES, batch):
         rows = min(batch, RESAMPLES - done)
         results.append(statistic(values[generator.integers(0, len(values), (rows, len(values)))], axis=1))
+    return np.concatenate(results)
+
+
+def _interval(results: Times) -> tuple[float, float]:
     tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(np.concatenate(results), [tail, 1 - tail])
+    low, high = np.quantile(results, [tail, 1 - tail])
     return float(low), float(high)
