@@ -227,6 +227,12 @@ def _size_result(
     )
 
 
+def mpi_name(setup: dict[str, Any]) -> str:
+    """The MPI library in a few words; what it says of itself may fill a page."""
+    mpich = re.match(r"MPICH Version:\s*(\S+)", setup["mpi"])
+    return f"MPICH {mpich[1]}" if mpich else str(setup["mpi"]).partition(",")[0][:60]
+
+
 def describe_machine() -> dict[str, Any]:
     """What a reader needs to judge a figure."""
     text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from stretto.bench_launch import REPOSITORY, describe_machine, run_request
+from stretto.bench_launch import REPOSITORY, describe_machine, mpi_name, run_request
 from stretto.bench_report import (
     SizeSummary,
     format_ran,
@@ -161,7 +161,7 @@ def show_must_show(console: Console, mpirun: str, timeout_seconds: float, output
             run = run_request(request, mpirun, timeout_seconds)
         setups.append(run.setup)
         verdicts += [judge(experiment, summarise(result, request)) for result in run.sizes]
-    mpi = setups[0]["mpi"].split(",")[0]
+    mpi = mpi_name(setups[0])
     console.print(verdict_table(verdicts, f"{machine['cores']} cores ({machine['cpu']}), {mpi}"))
     console.print(
         "Medians with 95 % bootstrap intervals, ratios paired by iteration; ~ where the interval holds the target.\n"

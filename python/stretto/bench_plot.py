@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from stretto.bench_launch import RunResult
+from stretto.bench_launch import RunResult, mpi_name
 from stretto.bench_report import SizeSummary, format_size
 from stretto.bench_request import UsageError, is_native
 from stretto.bench_stats import METRICS
@@ -24,7 +24,7 @@ def write_plot(run: RunResult, summaries: list[SizeSummary], path: Path) -> None
     for metric, axes in zip(METRICS, figure.subplots(1, len(METRICS)), strict=True):
         _panel(axes, metric, request.algorithms, summaries)
     axes.legend(fontsize="small", frameon=False)
-    figure.suptitle(f"{request.collective}, {request.ranks} ranks, arrival {request.arrival.text}, {run.setup['mpi']}")
+    figure.suptitle(f"{request.collective}, {request.ranks} ranks, arrival {request.arrival.text}, {mpi_name(run.setup)}")
     try:
         figure.savefig(path, dpi=150)
     except OSError as error:

@@ -14,7 +14,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from stretto.bench_launch import RunResult, SizeResult
+from stretto.bench_launch import RunResult, SizeResult, mpi_name
 from stretto.bench_request import VARIANT_PREFIX, Request, is_native
 from stretto.bench_stats import (
     METRICS,
@@ -249,7 +249,7 @@ def print_report(console: Console, run: RunResult, summaries: list[SizeSummary],
     request, setup = run.request, run.setup
     console.print(
         f"{request.collective}, {request.ranks} ranks on {machine['cores']} cores ({machine['cpu']}), "
-        f"arrival {request.arrival.text}, {setup['mpi'].split(',')[0]}",
+        f"arrival {request.arrival.text}, {mpi_name(setup)}",
         highlight=False,
     )
     for metric in METRICS:
