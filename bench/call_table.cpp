@@ -22,13 +22,18 @@ Function find_in(void* library, const char* name) {
 
 }  // namespace
 
-CallTable CallTable::of_program() { return {&MPI_Allreduce, &MPI_Reduce, &MPI_Bcast, &MPI_Barrier}; }
+CallTable CallTable::of_program() {
+  return {&MPI_Allreduce, &MPI_Reduce, &MPI_Bcast, &MPI_Barrier, &MPI_Gather, &MPI_Scatter};
+}
 
 CallTable CallTable::of_mpi() {
   void* library = open_mpi_library();
   return {find_in<decltype(&MPI_Allreduce)>(library, "MPI_Allreduce"),
-          find_in<decltype(&MPI_Reduce)>(library, "MPI_Reduce"), find_in<decltype(&MPI_Bcast)>(library, "MPI_Bcast"),
-          find_in<decltype(&MPI_Barrier)>(library, "MPI_Barrier")};
+          find_in<decltype(&MPI_Reduce)>(library, "MPI_Reduce"),
+          find_in<decltype(&MPI_Bcast)>(library, "MPI_Bcast"),
+          find_in<decltype(&MPI_Barrier)>(library, "MPI_Barrier"),
+          find_in<decltype(&MPI_Gather)>(library, "MPI_Gather"),
+          find_in<decltype(&MPI_Scatter)>(library, "MPI_Scatter")};
 }
 
 Steering::Steering()

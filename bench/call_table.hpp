@@ -14,6 +14,8 @@ struct CallTable {
   decltype(&MPI_Reduce) reduce;
   decltype(&MPI_Bcast) bcast;
   decltype(&MPI_Barrier) barrier;
+  decltype(&MPI_Gather) gather;
+  decltype(&MPI_Scatter) scatter;
 
   // What any program calls: Stretto's entry points where it is preloaded.
   static CallTable of_program();

@@ -17,11 +17,14 @@ enum class Values {
   rough,  // fractions of many magnitudes: the result may differ in the last bits, but not between ranks
 };
 
+// Data repeat after a period; of each of several blocks one.
+using Periods = std::vector<std::vector<std::byte>>;
+
 class CollectiveCase {
  public:
   CollectiveCase(const Options& options, const World& world, std::size_t size_bytes);
 
-  std::size_t size_bytes() const { return receive_.size(); }
+  std::size_t size_bytes() const { return size_bytes_; }
   // Fresh data that belong to `call`, and a receive buffer that holds none of the result.
   void prepare(std::uint64_t call, int root, Values values);
   // Drives the buffers out of this core's caches.
@@ -37,10 +40,11 @@ class CollectiveCase {
   void fill_tables(std::uint64_t call, Values values);
   template <typename Element>
   std::optional<std::string> compare_result() const;
-  bool has_result() const;
+  void choose_blocks();
 
   const Options& options_;
   const World& world_;
+  std::size_t size_bytes_;  // of one rank's block where each rank has one
   std::size_t count_;
   std::size_t period_;  // elements after which the data repeat; prime, so that no chunk size can hide a shift
   int root_ = 0;
@@ -49,9 +53,11 @@ class CollectiveCase {
   MPI_Op operation_;
   std::vector<std::byte> send_;
   std::vector<std::byte> receive_;
-  std::vector<std::byte> mine_;      // one period of this rank's data
-  std::vector<std::byte> expected_;  // one period of the right result
-  std::vector<double> magnitude_;    // one period of the sum of absolute values, for the tolerance of rough values
+  Periods of_rank_;  // the data of each rank
+  std::vector<std::byte> combined_;
+  Periods sent_;                   // by block of the send buffer; empty: nothing
+  Periods expected_;               // by block of the right result; empty: this rank has none
+  std::vector<double> magnitude_;  // one period of the sum of absolute values, for the tolerance of rough values
 };
 
 }  // namespace stretto::bench

@@ -30,6 +30,8 @@ int results_of(Collective collective, int ranks) {
     case Collective::allreduce:
       return ranks;
     case Collective::bcast:
+    case Collective::gather:
+    case Collective::scatter:
       return ranks - 1;
     case Collective::reduce:
       return 1;

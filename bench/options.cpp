@@ -12,10 +12,12 @@ namespace {
 template <typename Value, std::size_t n>
 using Names = std::array<std::pair<const char*, Value>, n>;
 
-constexpr Names<Collective, 4> collectives{{{"allreduce", Collective::allreduce},
+constexpr Names<Collective, 6> collectives{{{"allreduce", Collective::allreduce},
                                             {"reduce", Collective::reduce},
                                             {"bcast", Collective::bcast},
-                                            {"barrier", Collective::barrier}}};
+                                            {"barrier", Collective::barrier},
+                                            {"gather", Collective::gather},
+                                            {"scatter", Collective::scatter}}};
 constexpr Names<Datatype, 3> datatypes{
     {{"float", Datatype::float32}, {"double", Datatype::float64}, {"int32", Datatype::int32}}};
 constexpr Names<Operation, 2> operations{{{"sum", Operation::sum}, {"max", Operation::max}}};

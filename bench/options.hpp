@@ -15,7 +15,7 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class Collective { allreduce, reduce, bcast, barrier };
+enum class Collective { allreduce, reduce, bcast, barrier, gather, scatter };
 enum class Datatype { float32, float64, int32 };
 enum class Operation { sum, max };
 

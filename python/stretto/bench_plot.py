@@ -24,7 +24,8 @@ def write_plot(run: RunResult, summaries: list[SizeSummary], path: Path) -> None
     for metric, axes in zip(METRICS, figure.subplots(1, len(METRICS)), strict=True):
         _panel(axes, metric, request.algorithms, summaries)
     axes.legend(fontsize="small", frameon=False)
-    figure.suptitle(f"{request.collective}, {request.ranks} ranks, arrival {request.arrival.text}, {mpi_name(run.setup)}")
+    where = f"{request.ranks} ranks, arrival {request.arrival.text}, {mpi_name(run.setup)}"
+    figure.suptitle(f"{request.collective}, {where}")
     try:
         figure.savefig(path, dpi=150)
     except OSError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stretto.errors import StrettoError
 
-COLLECTIVES = ("allreduce", "reduce", "bcast", "barrier")
+COLLECTIVES = ("allreduce", "reduce", "bcast", "barrier", "gather", "scatter")
 DATATYPE_BYTES = {"float": 4, "double": 8, "int32": 4}
 OPERATIONS = ("sum", "max")
 TIMED_PATTERNS = (

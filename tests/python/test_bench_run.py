@@ -119,6 +119,8 @@ def test_ranks_of_one_node_cannot_be_late_by_nodes(capsys: pytest.CaptureFixture
     [
         ["reduce", "--in-place", "--root", "1", "--datatype", "int32", "--op", "max"],
         ["allreduce", "--cold-cache"],
+        ["gather", "--datatype", "double"],
+        ["scatter", "--root", "1", "--datatype", "int32"],
         ["allreduce", "--in-place", "--datatype", "double", "--arrival", "mif:3"],
         ["bcast", "--arrival", "half-late:200us"],
         ["reduce", "--arrival", "compute-uniform:200us"],
@@ -200,13 +202,34 @@ int MPI_Allreduce(const void *send, void *receive, int n, MPI_Datatype type, MPI
 """
 
 
+_SABOTEUR_OF_BLOCKS = r"""
+int MPI_Gather(const void *send, int n, MPI_Datatype type, void *receive, int m, MPI_Datatype other, int root,
+               MPI_Comm comm) {
+  int rank, ranks;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &ranks);
+  const int result = PMPI_Gather(send, n, type, receive, m, other, root, comm);
+  if (rank == root && strcmp(forced, "wrong_block") == 0) ((float *)receive)[n * ranks - 1] += 1000;
+  return result;
+}
+int MPI_Scatter(const void *send, int n, MPI_Datatype type, void *receive, int m, MPI_Datatype other, int root,
+                MPI_Comm comm) {
+  int rank;
+  PMPI_Comm_rank(comm, &rank);
+  const int result = PMPI_Scatter(send, n, type, receive, m, other, root, comm);
+  if (rank == 1 && strcmp(forced, "wrong_block") == 0) ((float *)receive)[m - 1] += 1000;
+  return result;
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def saboteur(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a library that takes Stretto's place."""
     if shutil.which("mpicc") is None:
         pytest.skip("needs mpicc")
     folder = tmp_path_factory.mktemp("saboteur")
-    (folder / "saboteur.c").write_text(_SABOTEUR)
+    (folder / "saboteur.c").write_text(_SABOTEUR + _SABOTEUR_OF_BLOCKS)
     library = folder / "libstretto_openmpi.so"
     subprocess.run(["mpicc", "-w", "-shared", "-fPIC", "-o", library, folder / "saboteur.c"], check=True)
     return folder
@@ -233,6 +256,22 @@ def test_what_is_wrong_is_found_and_named(
     monkeypatch.setenv("STRETTO_LIB_DIR", str(saboteur))
     arguments = ["allreduce", "--sizes", "8K", "--iterations", "3", "--ranks", "2", "--timeout", "60"]
     assert main([*arguments, "--algorithms", f"native,{algorithm}"]) == exit_code
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("collective", "message"),
+    [
+        ("gather", "gather, wrong_block, 8192 bytes, iteration -3, rank 0, root 0: element 4095"),
+        ("scatter", "scatter, wrong_block, 8192 bytes, iteration -3, rank 1, root 0: element 2047"),
+    ],
+)
+def test_a_wrong_block_is_found(
+    saboteur: Path, collective: str, message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STRETTO_LIB_DIR", str(saboteur))
+    arguments = [collective, "--sizes", "8K", "--iterations", "3", "--ranks", "2", "--timeout", "60"]
+    assert main([*arguments, "--algorithms", "native,wrong_block"]) == 1
     assert message in capsys.readouterr().err
 
 
