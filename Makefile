@@ -1,5 +1,5 @@
 # Everything goes through scripts/, which install what is missing and ask nothing.
-.PHONY: demo test test-all-mpis horovod build lint format setup clean
+.PHONY: demo test test-all-mpis bench horovod build lint format setup clean
 
 demo:
 	@scripts/setup.sh demo
@@ -16,6 +16,11 @@ test:
 test-all-mpis:
 	@scripts/setup.sh test
 	@scripts/test_all_mpis.sh
+
+bench:
+	@scripts/setup.sh build
+	@scripts/build.sh
+	@scripts/bench.sh
 
 horovod:
 	@scripts/setup.sh build

@@ -93,6 +93,9 @@ std::vector<std::string> find_variants(Collective collective) {
   if (const auto setting = Setting::find(setting_of(collective))) {
     names = setting->value_names();
     names.erase(names.begin(), names.begin() + (names.empty() ? 0 : 1));  // 0 is to decide by itself
+    int ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks != 2) std::erase(names, "two_proc");  // an error with others
   }
   for (const Component& component : components()) {
     const auto& has = component.collectives;

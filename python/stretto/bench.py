@@ -13,6 +13,7 @@ from stretto.algorithms import load_registry
 from stretto.bench_launch import BenchError, describe_machine, run_request
 from stretto.bench_must_show import show_must_show
 from stretto.bench_plot import check_plot, write_plot
+from stretto.bench_quick import show_quick
 from stretto.bench_report import print_report, result_as_json, summarise, write_json
 from stretto.bench_request import (
     COLLECTIVES,
@@ -81,6 +82,7 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw them: FILE.png, FILE.svg or FILE.pdf")
     parser.add_argument("--mpirun", default="mpirun", help="the launcher and options of its own (default: %(default)s)")
     parser.add_argument("--timeout", type=float, default=600, help="seconds (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="where Stretto wins and loses, in some minutes")
     parser.add_argument("--must-show", action="store_true", help="measure what Stretto promises, against its targets")
     return parser
 
@@ -130,6 +132,8 @@ def _run(arguments: argparse.Namespace, console: Console) -> int:
         check_plot(arguments.plot)
     if arguments.must_show:
         return show_must_show(console, arguments.mpirun, arguments.timeout, arguments.json)
+    if arguments.quick:
+        return show_quick(console, arguments.mpirun, arguments.timeout, arguments.json)
     if arguments.collective is None:
         raise UsageError(f"which collective? Choose from {', '.join(COLLECTIVES)}")
     request = _build_request(arguments)

@@ -1,0 +1,133 @@
+"""`stretto bench --quick`: where Stretto wins and loses against the best that the MPI library can be forced to."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from stretto.bench_launch import describe_machine, mpi_name, run_request
+from stretto.bench_report import SizeSummary, format_ratio, format_size, format_time, summarise, write_json
+from stretto.bench_request import VARIANT_PREFIX, Request, parse_arrival, parse_sizes
+from stretto.bench_stats import METRICS, Estimate
+from stretto.progress import measuring
+
+OURS = "default"
+SCHEMA_VERSION = 1
+RANKS = 4
+SIZES = "8,4K,64K,1M"
+# Even arrivals are judged by what a rank spends in the call, uneven ones by what is left once the last has come.
+PATTERNS = (("balanced", "elapsed", 60), ("uniform:2ms", "lag", 40))
+COLLECTIVES = ("allreduce", "reduce", "bcast", "barrier")
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One collective at one size under one pattern. Times in ns; ratio: ours to the best of the MPI library's own."""
+
+    collective: str
+    arrival: str
+    metric: str
+    size: int
+    best: str
+    best_time: Estimate
+    ours_time: Estimate
+    ratio: Estimate
+    ran: dict[str, int]
+
+    @property
+    def outcome(self) -> str:
+        """By the 95 % interval of the ratio: it must leave 1 out."""
+        if not self.ratio.excludes_one:
+            return "even"
+        return "win" if self.ratio.high < 1 else "loss"
+
+
+def requests() -> list[tuple[Request, str]]:
+    """What is measured, and by which metric it is judged."""
+    found = []
+    for arrival, metric, iterations in PATTERNS:
+        for collective in COLLECTIVES:
+            sizes = (0,) if collective == "barrier" else parse_sizes(SIZES)
+            request = Request(
+                collective,
+                ("native", f"{VARIANT_PREFIX}*", OURS),
+                sizes,
+                (iterations,) * len(sizes),
+                ranks=RANKS,
+                arrival=parse_arrival(arrival),
+            )
+            found.append((request, metric))
+    return found
+
+
+def judge(request: Request, metric: str, summary: SizeSummary) -> Contest:
+    ours, best = summary.algorithms[OURS], summary.best_native[metric]
+    return Contest(
+        request.collective,
+        request.arrival.text,
+        metric,
+        summary.size,
+        best,
+        summary.algorithms[best].times[metric],
+        ours.times[metric],
+        ours.best_ratios[metric],
+        ours.ran,
+    )
+
+
+def contest_table(contests: Sequence[Contest], title: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    for heading in ("what", "bytes", "best native", "", "Stretto", "ratio", "outcome"):
+        table.add_column(
+            heading, justify="left" if heading in ("what", "best native", "outcome") else "right", no_wrap=True
+        )
+    previous = ""
+    colours = {"win": "green", "loss": "red", "even": "dim"}
+    for contest in contests:
+        what = f"{contest.collective}, {contest.arrival}: {METRICS[contest.metric].partition(',')[0]}"
+        if what != previous:
+            table.add_section()
+        colour = colours[contest.outcome]
+        table.add_row(
+            what if what != previous else "",
+            format_size(contest.size),
+            contest.best.removeprefix(VARIANT_PREFIX),
+            format_time(contest.best_time.value),
+            format_time(contest.ours_time.value),
+            format_ratio(contest.ratio),
+            f"[{colour}]{contest.outcome}[/{colour}]",
+        )
+        previous = what
+    return table
+
+
+def show_quick(console: Console, mpirun: str, timeout_seconds: float, output: Path | None) -> int:
+    """Measures and prints all contests. Exit code 0 whatever the outcomes."""
+    machine = describe_machine()
+    contests: list[Contest] = []
+    setup = {}
+    for request, metric in requests():
+        with measuring(request) as watcher:
+            run = run_request(request, mpirun, timeout_seconds, watcher)
+        setup = run.setup
+        contests += [judge(run.request, metric, summarise(result, run.request)) for result in run.sizes]
+    where = f"{RANKS} ranks on {machine['cores']} cores ({machine['cpu']}), {mpi_name(setup)}"
+    console.print(contest_table(contests, where))
+    counts = ", ".join(
+        f"{sum(contest.outcome == outcome for contest in contests)} {words}"
+        for outcome, words in (("win", "wins"), ("even", "even"), ("loss", "losses"))
+    )
+    console.print(
+        f"{counts}. Best native: of all that the MPI library can be forced to that with the least median here, which "
+        "favours it. A win or a loss: the 95 % interval of the paired ratio leaves 1 out.",
+        highlight=False,
+    )
+    if output is not None:
+        rows = [dataclasses.asdict(contest) | {"outcome": contest.outcome} for contest in contests]
+        write_json(output, {"schema_version": SCHEMA_VERSION, "machine": machine, "setup": setup, "contests": rows})
+    return 0
