@@ -33,8 +33,10 @@ _GRACE_SECONDS = 3.0
 _LOOK_SECONDS = 0.5
 
 
-class BenchError(Exception):
-    """The run failed: a wrong result, a crash, the time limit. Exit code 1."""
+class BenchError(StrettoError):
+    """The run failed: a wrong result, a crash, the time limit."""
+
+    exit_code = 1
 
 
 @dataclass(frozen=True)

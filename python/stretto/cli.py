@@ -178,6 +178,21 @@ def _bench(arguments: list[str]) -> None:
 
 
 @app.command()
+def reproduce(
+    figure: Annotated[str, typer.Argument(help="a figure of the thesis, such as 5.4, or `all`", metavar="FIGURE")],
+    ranks: Annotated[int, typer.Option(help="MPI ranks", min=2)] = 4,
+    mpirun: Annotated[str, typer.Option(help="the launcher and options of its own")] = "mpirun",
+    timeout: Annotated[float, typer.Option(help="seconds for each pattern of a figure")] = 600,
+    as_json: Annotated[Path | None, typer.Option("--json", help="write the measurements", metavar="FILE")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="write published and measured there", metavar="FILE")] = None,
+) -> None:
+    """Measure a published figure again, and show it beside what was published."""
+    from stretto.reproduce import reproduce as run
+
+    run(figure, ranks, mpirun, timeout, as_json, markdown)
+
+
+@app.command()
 def demo(
     rounds: Annotated[int, typer.Option(help="runs of each kind, in alternation", min=1)] = 4,
     steps: Annotated[int, typer.Option(help="training steps a run", min=10)] = 100,
