@@ -26,12 +26,15 @@ class Process:
     def of(cls, pid: int) -> "Process":
         """The living process of a number. Raises ProcessLookupError where there is none."""
         try:
-            return cls(pid, int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]))
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         except FileNotFoundError:
             raise ProcessLookupError(pid) from None
+        if fields[0] in "ZX":  # it has ended, and nobody has asked how
+            raise ProcessLookupError(pid)
+        return cls(pid, int(fields[19]))
 
     def alive(self) -> bool:
-        """Whether it has not been waited for."""
+        """Whether it has not ended."""
         try:
             return Process.of(self.pid) == self
         except ProcessLookupError:
