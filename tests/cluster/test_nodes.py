@@ -150,7 +150,7 @@ def test_a_bare_launcher_finds_the_nodes_and_libraries_are_chained(compiled: Com
     settings = {**stretto_env(verbose=1), "STRETTO_LIB_DIR": str(LIBRARY.parent)}
     del settings["LD_PRELOAD"]
     with cluster(nodes=2, rate="0") as nodes:
-        command = [MPIRUN, "-n", "2", compiled("cluster/hosts.c")]
+        command = [MPIRUN, "-n", "2", str(compiled("cluster/hosts.c"))]
         result = nodes.execute("node0", command, capture=True, timeout_s=LIMIT_S)
         assert "rank 1/2 node1" in result.stdout
         line = [sys.executable, "-m", "stretto", "cluster", "run", "--nodes", "2", "--stretto", "--nospin", "--"]

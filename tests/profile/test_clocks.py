@@ -30,7 +30,7 @@ def test_two_nodes_know_how_far_their_clocks_are_apart(compiled: Compiled, tmp_p
     if (reason := why_impossible()) is not None:
         pytest.skip(reason)
     settings = {"STRETTO_PROFILE": str(tmp_path / "profile"), "STRETTO_ALLREDUCE": "native"}
-    program = [compiled("profile/planted.c"), "12"]
+    program = [str(compiled("profile/planted.c")), "12"]
     with cluster(nodes=2, rate="0") as nodes:
         outcome = nodes.run(
             program, ranks=4, mpirun=MPIRUN, preload=[LIBRARY], environment=settings, capture=True, timeout_s=60

@@ -20,6 +20,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
 _DEFAULT_RATE = "1gbit"
 _RATE_HELP = "of each node, in each direction: 200mbit, 1gbit and the like; 0 for no limit"
 
@@ -30,11 +31,13 @@ Name = Annotated[str, typer.Option(help="which cluster, where there are several"
 def prepare() -> None:
     """An emulated cluster on this machine: nodes of namespaces, a network of a given rate."""
     # As Ctrl-C does: what is to be taken away is taken away by the blocks that made it.
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in _ENDING:
         signal.signal(number, _leave)
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:
+    for other in _ENDING:  # a second one, such as `timeout` sends, would only disturb the taking away
+        signal.signal(other, signal.SIG_IGN)
     sys.exit(128 + number)
 
 

@@ -49,14 +49,15 @@ def launcher_settings(directory: Path) -> dict[str, str]:
         "OMPI_MCA_btl": "^openib,ofi,uct,usnic,ugni",
         "OMPI_MCA_btl_tcp_if_include": "eth0",
         "OMPI_MCA_mpi_yield_when_idle": "1",
-        # MPICH, whose launcher is Hydra.
+        # MPICH, whose launcher is Hydra, and which uses libfabric or UCX.
         "HYDRA_LAUNCHER": "ssh",
         "HYDRA_LAUNCHER_EXEC": agent,
         "HYDRA_HOST_FILE": str(directory / _HYDRA_HOSTS),
         "HYDRA_IFACE": "eth0",
-        "MPIR_CVAR_CH4_NETMOD": "ofi",
         "FI_PROVIDER": "tcp",
         "FI_TCP_IFACE": "eth0",
+        "UCX_TLS": "tcp,sm,self",
+        "UCX_NET_DEVICES": "eth0",
     }
 
 

@@ -46,4 +46,4 @@ exec "${0%/*}/on" "$node" /bin/sh -c "$*"
 
 # $0: a file descriptor whose other end the front end holds; then a command. It is the first process of a process
 # namespace: what the command leaves behind, daemons included, ends with it, and all ends when the front end does.
-RUN = '{ read -r line </proc/self/fd/"$0"; kill -KILL -1; } & "$@"; exit $?'
+RUN = '{ trap "" HUP INT TERM; read -r line </proc/self/fd/"$0"; kill -KILL -1; } & "$@"; exit $?'
