@@ -15,7 +15,7 @@ have() { command -v "$1" >/dev/null 2>&1; }
 install_with_apt() {
   local wanted=(g++ cmake ninja-build python3 python3-venv python3-dev libgtest-dev gfortran)
   have mpicc || wanted+=(libopenmpi-dev openmpi-bin)
-  [ "$purpose" = test ] && wanted+=(clang-format clang-tidy)
+  [ "$purpose" = test ] && wanted+=(clang-format clang-tidy iproute2)
   apt_install "${wanted[@]}" || exit 1
   # For the tests of the HTML report, which are skipped without. Ubuntu has it as a snap only.
   if [ "$purpose" = test ] && apt-cache show chromium >/dev/null 2>&1; then

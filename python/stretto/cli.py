@@ -15,6 +15,7 @@ from rich.table import Table
 
 from stretto import __version__
 from stretto.algorithms import COLLECTIVES, Algorithm, load_registry
+from stretto.cluster.command import app as cluster_app
 from stretto.errors import StrettoError
 from stretto.library import FAMILIES
 from stretto.run import build_command, collect_settings, execute, prepare_profile
@@ -25,6 +26,8 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
+
+app.add_typer(cluster_app, name="cluster")
 
 _ALGORITHM_HELP = "an algorithm's name, `native`, or `default` (see `stretto algorithms`)"
 

@@ -46,12 +46,22 @@ def preload_library(family: str) -> Path:
     Raises StrettoError where it was not built, or where its path cannot stand in LD_PRELOAD.
     """
     label, name = FAMILIES[family]
+    return _loadable(
+        name,
+        f"no library for {label}: run `make build` with that MPI's mpicc first on PATH, "
+        "or set STRETTO_LIB_DIR to where it is",
+    )
+
+
+def nospin_library() -> Path:
+    """The library that makes idle ranks sleep (src/cluster/nospin.c). Raises StrettoError as `preload_library` does."""
+    return _loadable("libstretto_nospin.so", "not built: run `make build`")
+
+
+def _loadable(name: str, absent: str) -> Path:
     path = library_directory() / name
     if not path.is_file():
-        raise StrettoError(
-            f"{path}: no library for {label}: run `make build` with that MPI's mpicc first on PATH, "
-            "or set STRETTO_LIB_DIR to where it is"
-        )
+        raise StrettoError(f"{path}: {absent}")
     if any(character in str(path) for character in " :"):
         raise StrettoError(f"{path}: LD_PRELOAD cannot hold a path with a blank or colon: move Stretto to another one")
     return path

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from emulated_nodes import missing, two_nodes
-from mpi_jobs import open_mpi_only, run_job, run_mpi, stretto_env
+from mpi_jobs import LIBRARY, MPIRUN, open_mpi_only, run_mpi, stretto_env
 
+from stretto.cluster import cluster, why_impossible
 from stretto.profile.calls import Unmatched, load_calls
 from stretto.profile.clocks import clock_error_ns
 from stretto.profile.files import open_profile
@@ -27,15 +27,16 @@ def test_one_node_has_one_clock(compiled: Compiled, tmp_path: Path) -> None:
 
 @open_mpi_only("the nodes are known to Open MPI's launcher only")
 def test_two_nodes_know_how_far_their_clocks_are_apart(compiled: Compiled, tmp_path: Path) -> None:
-    if (reason := missing()) is not None:
+    if (reason := why_impossible()) is not None:
         pytest.skip(reason)
-    settings = stretto_env(profile=tmp_path / "profile", allreduce="native")
-    options = [word for name, value in settings.items() for word in ("-x", f"{name}={value}")]
-    with two_nodes(tmp_path) as nodes:
-        command = [*nodes.mpirun(4), *options, str(compiled("profile/planted.c")), "12"]
-        outcome = run_job(command, {}, 60)
+    settings = {"STRETTO_PROFILE": str(tmp_path / "profile"), "STRETTO_ALLREDUCE": "native"}
+    program = [str(compiled("profile/planted.c")), "12"]
+    with cluster(nodes=2, rate="0") as nodes:
+        outcome = nodes.run(
+            program, ranks=4, mpirun=MPIRUN, preload=[LIBRARY], environment=settings, capture=True, timeout_s=60
+        )
         names = nodes.names
-    assert outcome.code == 0, outcome.output
+    assert outcome.returncode == 0, outcome.stdout
     profile = open_profile(tmp_path / "profile")
     assert profile.warnings == []
     assert [rank.host for rank in profile.ranks] == names * 2

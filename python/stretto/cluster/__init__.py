@@ -1,0 +1,11 @@
+"""An emulated cluster on one machine, for experiments with MPI: nodes that share nothing but processors and a kernel.
+
+    with cluster(nodes=8, rate="1gbit") as nodes:
+        nodes.run(["./program"], ranks=16)
+
+See docs/cluster.md for what is emulated and what is not.
+"""
+
+from stretto.cluster.namespaces import Nodes, cluster, why_impossible
+
+__all__ = ["Nodes", "cluster", "why_impossible"]
