@@ -10,7 +10,7 @@ from rich.console import Console
 
 from stretto import bench_compare
 from stretto.algorithms import load_registry
-from stretto.bench_launch import BenchError, describe_machine, run_request
+from stretto.bench_launch import describe_machine, run_request
 from stretto.bench_must_show import show_must_show
 from stretto.bench_plot import check_plot, write_plot
 from stretto.bench_quick import show_quick
@@ -154,20 +154,12 @@ def main(argv: list[str]) -> int:
     try:
         if argv[:1] == ["compare"]:
             return bench_compare.main(argv[1:])
-        arguments = _build_parser().parse_args(argv)
+        return _run(_build_parser().parse_args(argv), Console(width=None if sys.stdout.isatty() else 160))
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 2
     except StrettoError as error:
-        print(f"stretto bench compare: {error}", file=sys.stderr)
-        return 2
-    try:
-        return _run(arguments, Console(width=None if sys.stdout.isatty() else 160))
-    except BenchError as error:
         print(f"stretto bench: {error}", file=sys.stderr)
-        return 1
-    except StrettoError as error:
-        print(f"stretto bench: {error}", file=sys.stderr)
-        return 2
+        return error.exit_code
     except KeyboardInterrupt:
         return 130
 

@@ -24,7 +24,7 @@ import numpy as np
 from stretto.bench_replay import recorded_delays, write_delays
 from stretto.bench_request import Request, UsageError
 from stretto.bench_stats import Samples, Times
-from stretto.errors import StrettoError
+from stretto.errors import ProgramFailedError, StrettoError
 from stretto.launchers import identify
 from stretto.library import preload_library
 
@@ -33,10 +33,8 @@ _GRACE_SECONDS = 3.0
 _LOOK_SECONDS = 0.5
 
 
-class BenchError(StrettoError):
+class BenchError(ProgramFailedError):
     """The run failed: a wrong result, a crash, the time limit."""
-
-    exit_code = 1
 
 
 @dataclass(frozen=True)

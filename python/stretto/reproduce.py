@@ -1,7 +1,7 @@
 """`stretto reproduce FIGURE`: a published figure measured again, with what was published beside it.
 
-The machine is another one, so not the times but the shape is compared: who wins under which imbalance, at which sizes, by
-how much.
+The machine is another one, so not the times but the shape is compared: who wins under which imbalance, at which sizes,
+by how much.
 """
 
 from __future__ import annotations
@@ -118,9 +118,9 @@ def as_markdown(figures: list[Figure], points: list[Point], where: str) -> str:
     lines = [
         "# What the papers report, measured again",
         "",
-        "`stretto reproduce all --markdown docs/reproduction.md` wrote this page. Improvement: how much shorter the mean time",
-        "in the call is than with the best of the algorithms that the figure compares, mean over the sizes and the most;",
-        "negative where it is longer. Another machine, fewer ranks and other sizes than there: compare the shape.",
+        "`stretto reproduce all --markdown docs/reproduction.md` wrote this page. Improvement: how much shorter the",
+        "mean time in the call is than with the best of the algorithms that the figure compares, mean over the sizes",
+        "and the most; negative where it is longer. Another machine, fewer ranks, other sizes: compare the shape.",
         "",
         f"Measured: {where}.",
         "",
@@ -131,8 +131,9 @@ def as_markdown(figures: list[Figure], points: list[Point], where: str) -> str:
         for arrival, published in figure.published.items():
             own = [point for point in points if (point.figure, point.arrival) == (figure.number, arrival)]
             if own:
-                cells = figure.sizes, published, average_improvement(own, "proposed"), average_improvement(own, "ours")
-                lines.append(f"| {figure.number} {figure.title} | {arrival} | {' | '.join(cells)} |")
+                gains = (average_improvement(own, what) for what in ("proposed", "ours"))
+                cells = [f"{figure.number} {figure.title}", arrival, figure.sizes, published, *gains]
+                lines.append(f"| {' | '.join(cells)} |")
     for figure in figures:
         lines += ["", f"## Figure {figure.number}: {figure.title}", ""]
         lines += [f"`{figure.proposed}` against {', '.join(f'`{name}`' for name in figure.others)}.", ""]
@@ -151,7 +152,8 @@ def reproduce(
 ) -> None:
     """Measures and prints the figures. Raises StrettoError or BenchError."""
     console = Console(width=None if Console().is_terminal else 140)
-    machine, setup = describe_machine(), {}
+    machine = describe_machine()
+    setup: dict[str, Any] = {}
     figures = choose_figures(name)
     points: list[Point] = []
     for figure in figures:
