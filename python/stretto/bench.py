@@ -31,6 +31,8 @@ from stretto.bench_request import (
     parse_sizes,
     parse_time_ns,
 )
+from stretto.cluster import cluster
+from stretto.cluster.namespaces import Nodes
 from stretto.errors import StrettoError
 from stretto.progress import measuring
 
@@ -80,6 +82,10 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--op", choices=OPERATIONS, default="sum")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all samples; packed if FILE ends with .gz")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw them: FILE.png, FILE.svg or FILE.pdf")
+    parser.add_argument(
+        "--nodes", type=int, metavar="N", help="on an emulated cluster of N nodes (see stretto cluster)"
+    )
+    parser.add_argument("--rate", help="with --nodes: of each node's link (default: 1gbit)")
     parser.add_argument("--mpirun", default="mpirun", help="the launcher and options of its own (default: %(default)s)")
     parser.add_argument("--timeout", type=float, default=600, help="seconds (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="where Stretto wins and loses, in some minutes")
@@ -132,14 +138,23 @@ def _run(arguments: argparse.Namespace, console: Console) -> int:
         check_plot(arguments.plot)
     if arguments.must_show:
         return show_must_show(console, arguments.mpirun, arguments.timeout, arguments.json)
+    if arguments.rate is not None and arguments.nodes is None:
+        raise UsageError("--rate needs --nodes")
+    if arguments.nodes is None:
+        return _measure(arguments, console, None)
+    with cluster(arguments.nodes, arguments.rate or "1gbit") as nodes:
+        return _measure(arguments, console, nodes)
+
+
+def _measure(arguments: argparse.Namespace, console: Console, nodes: Nodes | None) -> int:
     if arguments.quick:
-        return show_quick(console, arguments.mpirun, arguments.timeout, arguments.json)
+        return show_quick(console, arguments.mpirun, arguments.timeout, arguments.json, nodes)
     if arguments.collective is None:
         raise UsageError(f"which collective? Choose from {', '.join(COLLECTIVES)}")
     request = _build_request(arguments)
     machine = describe_machine()
     with measuring(request) as progress:
-        run = run_request(request, arguments.mpirun, arguments.timeout, progress)
+        run = run_request(request, arguments.mpirun, arguments.timeout, progress, nodes)
     summaries = [summarise(result, run.request) for result in run.sizes]
     print_report(console, run, summaries, machine)
     if arguments.plot is not None:

@@ -24,9 +24,10 @@ import numpy as np
 from stretto.bench_replay import recorded_delays, write_delays
 from stretto.bench_request import Request, UsageError
 from stretto.bench_stats import Samples, Times
+from stretto.cluster.namespaces import Nodes
 from stretto.errors import ProgramFailedError, StrettoError
 from stretto.launchers import identify
-from stretto.library import preload_library
+from stretto.library import nospin_library, preload_library
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _GRACE_SECONDS = 3.0
@@ -73,8 +74,9 @@ def locate_programs(request: Request, family: str) -> tuple[Path, Path | None]:
     return driver, library
 
 
-def build_command(request: Request, mpirun: str, arguments: list[str]) -> list[str]:
-    """The mpirun command with the driver's arguments. Only the ranks are given the library, not mpirun itself."""
+def build_command(request: Request, mpirun: str, arguments: list[str], preload: list[Path]) -> list[str]:
+    """The mpirun command with the driver's arguments. Only the ranks are given libraries, Stretto's and those of
+    `preload`, not mpirun itself."""
     launcher = shlex.split(mpirun)
     if not launcher:
         raise UsageError("--mpirun is empty")
@@ -85,32 +87,51 @@ def build_command(request: Request, mpirun: str, arguments: list[str]) -> list[s
     if family is None:
         raise UsageError(f"--mpirun {mpirun}: starts ranks of any MPI: name the mpirun of the one to measure")
     driver, library = locate_programs(request, family)
-    preload, options = [], []
+    options = []
     if family == "openmpi":
         options.append("--oversubscribe")
         if request.forces_native:  # by default nothing can be forced
             options += ["--mca", "coll_tuned_use_dynamic_rules", "1"]
-    if library is not None:
+    libraries = [*([library] if library else []), *preload]
+    wrapper = []
+    if libraries:
         others = os.environ.get("LD_PRELOAD")
-        preload = ["env", f"LD_PRELOAD={library}" + (f":{others}" if others else "")]
-    return [*launcher, *options, "-np", str(request.ranks), *preload, str(driver), *arguments]
+        wrapper = ["env", "LD_PRELOAD=" + ":".join([*map(str, libraries), *([others] if others else [])])]
+    return [*launcher, *options, "-np", str(request.ranks), *wrapper, str(driver), *arguments]
 
 
 Watcher = Callable[[int, int], None]  # told of the index of a size, and the iteration there
 
 
 def run_request(
-    request: Request, mpirun: str = "mpirun", timeout_seconds: float = 600, watcher: Watcher | None = None
+    request: Request,
+    mpirun: str = "mpirun",
+    timeout_seconds: float = 600,
+    watcher: Watcher | None = None,
+    nodes: Nodes | None = None,
 ) -> RunResult:
-    """Measures `request`. Raises BenchError with the driver's own words when it fails."""
-    with tempfile.TemporaryDirectory(prefix="stretto-bench-") as folder:
+    """Measures `request`, on this machine or on the nodes of an emulated cluster, where nobody watches.
+
+    Raises BenchError with the driver's own words when it fails.
+    """
+    # In that of the cluster it is gone even when we are killed.
+    where = None if nodes is None else nodes.directory
+    with tempfile.TemporaryDirectory(prefix="stretto-bench-", dir=where) as folder:
         output = Path(folder) / "samples.jsonl"
         replay_file = Path(folder) / "delays.txt"
         if request.arrival.name == "replay":
             delays = recorded_delays(Path(request.arrival.profile), request.collective, request.ranks)
             write_delays(delays, replay_file)
-        command = build_command(request, mpirun, request.driver_arguments(output, replay_file, watcher is not None))
-        exit_code, errors = _run_bounded(command, _environment(), timeout_seconds, watcher)
+        arguments = request.driver_arguments(output, replay_file, watcher is not None and nodes is None)
+        if nodes is None:
+            command = build_command(request, mpirun, arguments, [])
+            exit_code, errors = _run_bounded(command, _environment(), timeout_seconds, watcher)
+        else:
+            # Ranks that wait must not take the cores of those that work.
+            nospin = [nospin_library()] if request.ranks <= len(nodes.names) else []
+            command = build_command(request, mpirun, arguments, nospin)
+            ended = nodes.execute(nodes.names[0], command, capture=True, timeout_s=timeout_seconds)
+            exit_code, errors = ended.returncode, ended.stdout
         said = [line for line in errors.splitlines() if line.startswith("stretto")]
         if exit_code == 2:
             raise UsageError("\n".join(said) or errors[-2000:])

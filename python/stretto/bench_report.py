@@ -171,11 +171,12 @@ def summary_bounds(summary: SizeSummary) -> tuple[float, float]:
     return summary.copy_bound_ns, summary.memory_bound_ns
 
 
-def _metric_table(metric: str, run: RunResult, summaries: list[SizeSummary]) -> Table:
+def metric_table(metric: str, run: RunResult, summaries: list[SizeSummary]) -> Table:
     """A row an algorithm, a section a size."""
     request = run.request
     with_best = any(summary.best_native for summary in summaries)
-    with_bound = metric == "lag" and any(summary.copy_bound_ns for summary in summaries)
+    # Of one node's memory: on several it tells nothing.
+    with_bound = metric == "lag" and run.setup["nodes"] == 1 and any(summary.copy_bound_ns for summary in summaries)
     table = Table(title=METRICS[metric], title_justify="left")
     headings = ["bytes", "algorithm", "median", "p10..p90", *_extra_headings(metric, with_bound)]
     headings += [f"/ {request.reference}", *(["/ best native"] if with_best else [])]
@@ -253,7 +254,7 @@ def print_report(console: Console, run: RunResult, summaries: list[SizeSummary],
         highlight=False,
     )
     for metric in METRICS:
-        console.print(_metric_table(metric, run, summaries))
+        console.print(metric_table(metric, run, summaries))
     console.print(_ran_table(run, summaries))
     console.print(
         "Medians over iterations with 95 % bootstrap intervals; a ratio is the median of the ratios within each "

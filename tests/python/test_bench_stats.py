@@ -58,7 +58,7 @@ def make_size(iterations: int = 200, speed_up: float = 2.0, ran: str = "ring") -
 
 
 REQUEST = Request("allreduce", ("native", "default"), (1024,), (200,), arrival=Arrival("uniform", 50e6))
-SETUP = {"mpi": "Some MPI, 1", "copy_bytes_per_ns": 20.0, "ranks": 2, "algorithms": ["native", "default"]}
+SETUP = {"nodes": 1, "mpi": "Some MPI, 1", "copy_bytes_per_ns": 20.0, "ranks": 2, "algorithms": ["native", "default"]}
 MACHINE = {"cores": 2, "cpu": "test"}
 
 
