@@ -14,6 +14,7 @@ namespace stretto::bench {
 namespace {
 
 constexpr std::int64_t start_lead_ns = 2'000'000;
+constexpr std::int64_t wake_up_ns = 100'000;
 constexpr std::int64_t progress_step_ns = 500'000'000;
 // From the first arrival until the others begin to compute.
 constexpr std::int64_t head_start_ns = 1'000'000;
@@ -23,6 +24,13 @@ constexpr const char* passthrough_name = "passthrough";
 // The MPI library forced to another than its default; `native:*` stands for all that it can be forced to.
 const std::string variant_prefix = "native:";
 const std::string every_variant = "native:*";
+
+// To the clock's tick, which a sleeper's wake-up is not.
+void wait_awake_until(std::int64_t when_ns) {
+  sleep_until_ns(when_ns - wake_up_ns);
+  while (now_ns() < when_ns) {
+  }
+}
 
 // How many private copies of the message a collective must write: the results that it hands out.
 int results_of(Collective collective, int ranks) {
@@ -152,18 +160,20 @@ void Measurement::measure_call(CollectiveCase& work, Call call, std::uint64_t nu
 // Returns the moment from which delays count; for ranks that sleep until then it lies ahead and is the same for all.
 std::int64_t Measurement::synchronise() {
   const Manner manner = pattern_.manner();
-  const bool sleep_first = manner == Manner::sleeping || manner == Manner::computing_late;
+  const bool sleep_first = manner == Manner::sleeping || manner == Manner::computing_late || options_.window;
   return world_.agree_on_start(sleep_first ? start_lead_ns : 0);
 }
 
 void Measurement::spend_delay(std::int64_t start_ns, std::int64_t delay_ns) const {
   switch (pattern_.manner()) {
     case Manner::together:
+      if (options_.window) wait_awake_until(start_ns);
       break;
     case Manner::sleeping:
       sleep_until_ns(start_ns + delay_ns);
       break;
     case Manner::computing:
+      if (options_.window) wait_awake_until(start_ns);
       load_.run(delay_ns);
       break;
     case Manner::computing_late:

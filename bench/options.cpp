@@ -89,6 +89,8 @@ void set_option(Options& options, const std::string& key, const std::string& val
     options.root = value == "rotate" ? std::nullopt : std::optional(parse_number<int>(key, value));
   else if (key == "in_place")
     options.in_place = parse_number<int>(key, value) != 0;
+  else if (key == "window")
+    options.window = parse_number<int>(key, value) != 0;
   else if (key == "cold_cache")
     options.cold_cache = parse_number<int>(key, value) != 0;
   else if (key == "datatype")

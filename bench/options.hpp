@@ -37,6 +37,7 @@ struct Options {
   std::optional<int> root;  // empty: rank (iteration mod P)
   bool in_place = false;
   bool cold_cache = false;
+  bool window = false;  // ranks that call together do so at an agreed moment instead of behind a barrier
   Datatype datatype = Datatype::float32;
   Operation operation = Operation::sum;
   bool progress = false;  // told on stderr by rank 0, twice a second: "progress SIZE_INDEX ITERATION"

@@ -78,6 +78,8 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--root", default="rotate", help="a rank, or rotate (default)")
     parser.add_argument("--in-place", action="store_true", help="MPI_IN_PLACE")
     parser.add_argument("--cold-cache", action="store_true", help="buffers are not in any cache when a call begins")
+    parser.add_argument("--sync", choices=("barrier", "window"), default="barrier",
+                        help="ranks that call together do so behind a barrier, or at an agreed moment")  # fmt: skip
     parser.add_argument("--datatype", choices=tuple(DATATYPE_BYTES), default="float")
     parser.add_argument("--op", choices=OPERATIONS, default="sum")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all samples; packed if FILE ends with .gz")
@@ -122,6 +124,7 @@ def _build_request(arguments: argparse.Namespace) -> Request:
         root=None if arguments.root == "rotate" else int(arguments.root),
         in_place=arguments.in_place,
         cold_cache=arguments.cold_cache,
+        window=arguments.sync == "window",
         precision=precision,
         budget=parse_time_ns(arguments.budget) * 1e-9,
         datatype=arguments.datatype,

@@ -28,7 +28,6 @@ from stretto.bench_stats import (
 )
 
 SCHEMA_VERSION = 2
-LATE_THRESHOLD_NS = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -66,12 +65,13 @@ class SizeSummary:
     algorithms: dict[str, AlgorithmSummary]
 
 
-def summarise(result: SizeResult, request: Request, late_threshold_ns: float = LATE_THRESHOLD_NS) -> SizeSummary:
+def summarise(result: SizeResult, request: Request) -> SizeSummary:
     """Medians and paired ratios; an iteration that started late for one algorithm is dropped for all of them."""
+    threshold = request.late_threshold_ns
     late = {
-        name: late_starts(samples.arrivals, result.delays, late_threshold_ns)
-        if request.arrival.sleeps
-        else np.zeros(len(samples.arrivals), dtype=np.bool_)
+        name: np.zeros(len(samples.arrivals), dtype=np.bool_)
+        if threshold is None
+        else late_starts(samples.arrivals, result.delays, threshold)
         for name, samples in result.samples.items()
     }
     keep = ~np.logical_or.reduce(list(late.values()))
@@ -295,7 +295,7 @@ def result_as_json(run: RunResult, summaries: list[SizeSummary], machine: dict[s
         "request": dataclasses.asdict(run.request) | {"reference": run.request.reference},
         "machine": machine,
         "setup": run.setup,
-        "late_threshold_ns": LATE_THRESHOLD_NS,
+        "late_threshold_ns": run.request.late_threshold_ns,
         "warnings": list(run.warnings),
         "sizes": [
             {"summary": dataclasses.asdict(summary), "samples": _raw_samples(result)}

@@ -15,6 +15,7 @@ TIMED_PATTERNS = (
     "uniform", "normal", "compute-uniform", "one-late", "one-early", "half-late", "staircase", "node-late",
 )  # fmt: skip
 DEFAULT_SIZES = "8:8M"
+SLEEPING_LATE_NS, WINDOW_LATE_NS = 5_000_000, 20_000
 MOST_ITERATIONS = 20_000  # with a precision
 
 # The MPI library forced to one of its algorithms, `native:ring`; `native:*` are all of them.
@@ -186,6 +187,7 @@ class Request:
     root: int | None = None
     in_place: bool = False
     cold_cache: bool = False
+    window: bool = False
     precision: float = 0.0
     budget: float = 0.0
     datatype: str = "float"
@@ -213,6 +215,13 @@ class Request:
         return "native" if "native" in self.algorithms else self.algorithms[0]
 
     @property
+    def late_threshold_ns(self) -> float | None:
+        """A call in which a rank comes later than planned by more than this is dropped; None: nothing was planned."""
+        if self.arrival.sleeps:
+            return SLEEPING_LATE_NS
+        return WINDOW_LATE_NS if self.window and self.arrival.name in ("balanced", "noise") else None
+
+    @property
     def needs_stretto(self) -> bool:
         return not all(map(is_native, self.algorithms))
 
@@ -234,6 +243,7 @@ class Request:
             "root": "rotate" if self.root is None else self.root,
             "in_place": int(self.in_place),
             "cold_cache": int(self.cold_cache),
+            "window": int(self.window),
             "precision": self.precision,
             "budget_s": self.budget,
             "datatype": self.datatype,

@@ -65,6 +65,16 @@ def measured_delays(tmp_path: Path, arrival: str, *arguments: str) -> Any:
     return np.array(run_native(tmp_path, *words)["sizes"][0]["samples"]["delays"])
 
 
+def test_ranks_start_at_an_agreed_moment(tmp_path: Path) -> None:
+    """Two ranks on two cores: hardly any comes before it, or late by more than the scheduler's whim."""
+    content = run_native(tmp_path, "allreduce", "--sizes", "8", "--iterations", "100", "--sync", "window")
+    arrivals = np.array(content["sizes"][0]["samples"]["algorithms"]["native"]["arrivals"])
+    assert arrivals.min() >= 0
+    assert content["late_threshold_ns"] == 20_000
+    late = int((arrivals.max(axis=1) > 20_000).sum())
+    assert content["sizes"][0]["summary"]["discarded"] == (late if late < 100 else 0)
+
+
 def test_a_budget_ends_the_repetition(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content = run_native(tmp_path, "allreduce", "--sizes", "16K,64K", "--precision", "0.001%", "--budget", "500ms")
     for size in content["sizes"]:
@@ -119,6 +129,7 @@ def test_ranks_of_one_node_cannot_be_late_by_nodes(capsys: pytest.CaptureFixture
     [
         ["reduce", "--in-place", "--root", "1", "--datatype", "int32", "--op", "max"],
         ["allreduce", "--cold-cache"],
+        ["bcast", "--sync", "window"],
         ["gather", "--datatype", "double"],
         ["scatter", "--root", "1", "--datatype", "int32"],
         ["allreduce", "--in-place", "--datatype", "double", "--arrival", "mif:3"],
