@@ -1,4 +1,4 @@
-// One collective at one size: its buffers, its call and the proof that its result is right.
+// One collective at one size on one rank: its buffers, its call and the proof that its result is right.
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "case_data.hpp"
 #include "world.hpp"
 
 namespace stretto::bench {
-
-// What the data of a call look like.
-enum class Values {
-  exact,  // small integers, whose sums are exact in any order: every element is compared bit for bit
-  rough,  // fractions of many magnitudes: the result may differ in the last bits, but not between ranks
-};
 
 class CollectiveCase {
  public:
@@ -31,25 +26,17 @@ class CollectiveCase {
   std::uint64_t result_hash() const;
 
  private:
-  template <typename Element>
-  void fill_tables(std::uint64_t call, Values values);
-  template <typename Element>
-  std::optional<std::string> compare_result() const;
   bool has_result() const;
 
   const Options& options_;
   const World& world_;
-  std::size_t count_;
-  std::size_t period_;  // elements after which the data repeat; prime, so that no chunk size can hide a shift
+  CaseData data_;
   int root_ = 0;
-  Values values_ = Values::exact;
   MPI_Datatype datatype_;
   MPI_Op operation_;
   std::vector<std::byte> send_;
   std::vector<std::byte> receive_;
-  std::vector<std::byte> mine_;      // one period of this rank's data
-  std::vector<std::byte> expected_;  // one period of the right result
-  std::vector<double> magnitude_;    // one period of the sum of absolute values, for the tolerance of rough values
+  std::vector<std::byte> mine_;  // one period of this rank's data
 };
 
 }  // namespace stretto::bench

@@ -4,102 +4,35 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from rich.console import Console
 
-from stretto.bench_launch import BenchError, describe_machine, run_request
+from stretto.bench_arguments import build_request, check_outputs, make_parser, run_command
+from stretto.bench_launch import describe_machine, run_request
 from stretto.bench_must_show import show_must_show
 from stretto.bench_report import print_report, result_as_json, summarise, write_json
-from stretto.bench_request import (
-    COLLECTIVES,
-    DATATYPE_BYTES,
-    DEFAULT_SIZES,
-    OPERATIONS,
-    TIMED_PATTERNS,
-    Request,
-    UsageError,
-    choose_iterations,
-    parse_algorithms,
-    parse_arrival,
-    parse_sizes,
-)
-from stretto.errors import StrettoError
+from stretto.bench_request import choose_iterations
 
-_PATTERN_HELP = f"""arrival patterns:
-  balanced          all ranks leave a barrier and call (as the OSU benchmarks do)
-  PATTERN:TIME      PATTERN one of {", ".join(TIMED_PATTERNS[:3])},
-                    {", ".join(TIMED_PATTERNS[3:])};
-                    ranks sleep, but all except the first compute in compute-uniform;
-                    TIME such as 50ms
-  mif:FACTOR        each rank computes for a random 0 to FACTOR point-to-point times of the message
-
-algorithms: those of `stretto algorithms`, `native` (the MPI library called past Stretto), `passthrough` (the same
-through Stretto's entry point) and `default` (Stretto's choice). Ratios are to `native` where it is among them."""
+_ALGORITHM_HELP = """algorithms: those of `stretto algorithms`, `native` (the MPI library called past Stretto),
+`passthrough` (the same through Stretto's entry point) and `default` (Stretto's choice). Ratios are to `native` where it
+is among them."""
 
 
 def _build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="stretto bench",
-        description=__doc__,
-        epilog=_PATTERN_HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("collective", nargs="?", choices=COLLECTIVES)
-    parser.add_argument("--algorithms", default="native,default", help="what to compare (default: %(default)s)")
-    parser.add_argument("--sizes", help=f"8,64K,1M or 8:8M[:FACTOR] in bytes (default: {DEFAULT_SIZES})")
+    parser = make_parser("bench", __doc__, _ALGORITHM_HELP, algorithms="native,default")
     parser.add_argument("--ranks", type=int, default=4, help="(default: %(default)s)")
-    parser.add_argument("--arrival", default="balanced", help="see below (default: %(default)s)")
-    parser.add_argument("--iterations", type=int, help="calls of each algorithm at each size (default: by size)")
     parser.add_argument("--warm-up", type=int, default=3, help="calls before them (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of delays and order (default: %(default)s)")
-    parser.add_argument("--root", default="rotate", help="a rank, or rotate (default)")
-    parser.add_argument("--in-place", action="store_true", help="MPI_IN_PLACE")
-    parser.add_argument("--datatype", choices=tuple(DATATYPE_BYTES), default="float")
-    parser.add_argument("--op", choices=OPERATIONS, default="sum")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all samples; packed if FILE ends with .gz")
     parser.add_argument("--mpirun", default="mpirun", help="the launcher and options of its own (default: %(default)s)")
-    parser.add_argument("--timeout", type=float, default=600, help="seconds (default: %(default)s)")
     parser.add_argument("--must-show", action="store_true", help="measure what Stretto promises, against its targets")
     return parser
 
 
-def _build_request(arguments: argparse.Namespace) -> Request:
-    if arguments.root != "rotate" and not arguments.root.isdecimal():
-        raise UsageError(f"--root {arguments.root}: give a rank, or rotate")
-    arrival = parse_arrival(arguments.arrival)
-    if arguments.sizes is not None:
-        sizes = parse_sizes(arguments.sizes)
-    else:
-        sizes = (0,) if arguments.collective == "barrier" else parse_sizes(DEFAULT_SIZES)
-    count = arguments.iterations
-    return Request(
-        collective=arguments.collective,
-        algorithms=parse_algorithms(arguments.algorithms),
-        sizes=sizes,
-        iterations=tuple(choose_iterations(arrival, size) if count is None else count for size in sizes),
-        ranks=arguments.ranks,
-        arrival=arrival,
-        warm_up=arguments.warm_up,
-        seed=arguments.seed,
-        root=None if arguments.root == "rotate" else int(arguments.root),
-        in_place=arguments.in_place,
-        datatype=arguments.datatype,
-        operation=arguments.op,
-    )
-
-
-def _run(arguments: argparse.Namespace, console: Console) -> int:
-    if arguments.timeout <= 0:
-        raise UsageError(f"--timeout {arguments.timeout:g}: must lie above 0")
-    if arguments.json is not None and not arguments.json.absolute().parent.is_dir():
-        raise UsageError(f"--json {arguments.json}: there is no folder {arguments.json.parent}")
+def _run(arguments: argparse.Namespace) -> int:
+    console = Console()
+    check_outputs(arguments)
     if arguments.must_show:
         return show_must_show(console, arguments.mpirun, arguments.timeout, arguments.json)
-    if arguments.collective is None:
-        raise UsageError(f"which collective? Choose from {', '.join(COLLECTIVES)}")
-    request = _build_request(arguments)
+    request = build_request(arguments, arguments.ranks, arguments.warm_up, choose_iterations)
     machine = describe_machine()
     with Console(stderr=True).status("measuring"):
         run = run_request(request, arguments.mpirun, arguments.timeout)
@@ -112,20 +45,7 @@ def _run(arguments: argparse.Namespace, console: Console) -> int:
 
 def main(argv: list[str]) -> int:
     """Exit code: 0 measured (or all targets met), 1 a wrong result, a failed run or a missed target, 2 usage."""
-    try:
-        arguments = _build_parser().parse_args(argv)
-    except SystemExit as leaving:
-        return leaving.code if isinstance(leaving.code, int) else 2
-    try:
-        return _run(arguments, Console())
-    except BenchError as error:
-        print(f"stretto bench: {error}", file=sys.stderr)
-        return 1
-    except StrettoError as error:
-        print(f"stretto bench: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+    return run_command(_build_parser(), _run, argv)
 
 
 if __name__ == "__main__":

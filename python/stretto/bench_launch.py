@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import platform
 import re
@@ -11,7 +12,7 @@ import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -39,8 +40,8 @@ class SizeResult:
 
     size: int
     latency_ns: int
-    copy_bound_ns: int  # of the results' private copies, in cache where they fit
-    memory_bound_ns: float  # of the same through memory
+    copy_bound_ns: int  # of the results' private copies, in cache where they fit; 0 where nothing is measured
+    memory_bound_ns: float  # of the same through memory; 0 likewise
     delays: Times
     samples: dict[str, Samples]
 
@@ -86,10 +87,21 @@ def build_command(request: Request, mpirun: str, driver: Path, library: Path | N
 def run_request(request: Request, mpirun: str = "mpirun", timeout_seconds: float = 600) -> RunResult:
     """Measures `request`. Raises BenchError with the driver's own words when it fails."""
     driver, library = locate_programs(request)
+
+    def command(output: Path) -> list[str]:
+        return build_command(request, mpirun, driver, library, output)
+
+    return run_driver(request, command, _environment(), timeout_seconds)
+
+
+def run_driver(
+    request: Request, make_command: Callable[[Path], list[str]], environment: dict[str, str], timeout_seconds: float
+) -> RunResult:
+    """Runs a driver that carries out `request` and writes its samples to the file that `make_command` is given."""
     with tempfile.TemporaryDirectory(prefix="stretto-bench-") as folder:
         output = Path(folder) / "samples.jsonl"
-        command = build_command(request, mpirun, driver, library, output)
-        exit_code, errors = _run_bounded(command, _environment(), timeout_seconds)
+        command = make_command(output)
+        exit_code, errors = _run_bounded(command, environment, timeout_seconds)
         said = [line for line in errors.splitlines() if line.startswith("stretto")]
         if exit_code == 2:
             raise UsageError("\n".join(said) or errors[-2000:])
@@ -177,7 +189,7 @@ def _size_result(
             np.array([call[field] for call in own], dtype=np.float64) for field in ("arrivals", "exits", "delays")
         )
         samples[name] = Samples(arrivals, exits, tuple(call["ran"] for call in own))
-    memory_bound_ns = facts["size"] * facts["copies"] / setup["copy_bytes_per_ns"]
+    memory_bound_ns = facts["size"] * facts["copies"] / setup.get("copy_bytes_per_ns", math.inf)
     return SizeResult(facts["size"], facts["latency_ns"], facts["copy_bound_ns"], memory_bound_ns, delays, samples)
 
 

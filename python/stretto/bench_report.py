@@ -38,7 +38,7 @@ class AlgorithmSummary:
     ran: dict[str, int]  # what ran -> in how many calls
     late_starts: int
     times: dict[str, Estimate]
-    ratios: dict[str, Estimate]
+    ratios: dict[str, Estimate]  # by metric
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,10 @@ def _times(samples: Samples) -> dict[str, Estimate]:
 
 
 def _ratios(samples: Samples, reference: Samples) -> dict[str, Estimate]:
-    return {m: estimate_paired_ratio(samples.metric(m), reference.metric(m)) for m in METRICS}
+    """None of a metric that is 0 in a call of the reference, as a simulated lag can be."""
+    return {
+        m: estimate_paired_ratio(samples.metric(m), reference.metric(m)) for m in METRICS if reference.metric(m).all()
+    }
 
 
 def format_time(time_ns: float) -> str:
