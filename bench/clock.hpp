@@ -1,6 +1,9 @@
-// The node's one clock. CLOCK_MONOTONIC is the same for all processes of a node, so times of ranks may be compared.
+// The ranks' one clock. CLOCK_MONOTONIC is the same for all processes of a node, so times of ranks may be compared.
+//
+// The functions have two definitions: clock.cpp for real machines, and sim/smpi/clock.cpp for simulated ones.
 #pragma once
 
+#include <mpi.h>
 #include <time.h>
 
 #include <cstdint>
@@ -13,10 +16,13 @@ inline std::int64_t now_ns() {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-inline void sleep_until_ns(std::int64_t when_ns) {
-  const timespec time{static_cast<time_t>(when_ns / 1'000'000'000), static_cast<long>(when_ns % 1'000'000'000)};
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) != 0) {
-  }
-}
+void sleep_until_ns(std::int64_t when_ns);
+
+// Whether times of all ranks of `comm` may be compared.
+bool is_clock_common(MPI_Comm comm);
+
+// Whether a sleeper wakes at its moment, with all that it knew still at hand: then nothing tells ranks more evenly when
+// to start.
+bool is_sleep_exact();
 
 }  // namespace stretto::bench

@@ -37,6 +37,7 @@ Measurement::Measurement(const Options& options, World& world)
     : options_(options),
       world_(world),
       pattern_(ArrivalPattern::parse(options.arrival)),
+      manner_(pattern_.manner() == Manner::together && is_sleep_exact() ? Manner::sleeping : pattern_.manner()),
       load_(world),
       log_(options, world) {
   if (options.root && (*options.root < 0 || *options.root >= world.size()))
@@ -111,13 +112,12 @@ void Measurement::measure_call(CollectiveCase& work, Call call, std::uint64_t nu
 
 // Returns the moment from which delays count; for ranks that sleep until then it lies ahead and is the same for all.
 std::int64_t Measurement::synchronise() {
-  const Manner manner = pattern_.manner();
-  const bool sleep_first = manner == Manner::sleeping || manner == Manner::computing_late;
+  const bool sleep_first = manner_ == Manner::sleeping || manner_ == Manner::computing_late;
   return world_.agree_on_start(sleep_first ? start_lead_ns : 0);
 }
 
 void Measurement::spend_delay(std::int64_t start_ns, std::int64_t delay_ns) const {
-  switch (pattern_.manner()) {
+  switch (manner_) {
     case Manner::together:
       break;
     case Manner::sleeping:

@@ -32,6 +32,7 @@ class Measurement {
   const Options& options_;
   World& world_;
   ArrivalPattern pattern_;
+  Manner manner_;
   Steering steering_;
   std::vector<Contender> contenders_;
   ComputeLoad load_;

@@ -18,12 +18,7 @@ constexpr int gather_tag = 1;
 World::World() : native_(CallTable::of_mpi()) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  int node_size = 0;
-  MPI_Comm_size(node, &node_size);
-  MPI_Comm_free(&node);
-  if (node_size != size_)
+  if (!is_clock_common(MPI_COMM_WORLD))
     throw UsageError("the ranks are spread over several nodes; this benchmark compares clocks and needs one node");
   MPI_Comm_dup(MPI_COMM_WORLD, &control_);
 

@@ -90,10 +90,11 @@ void Model::run_size(std::size_t size_index) {
   const std::int64_t latency = latency_ns(size_bytes);
   writer_.write_size({size_bytes, iterations, 0, latency, 0});
   for (int iteration = 0; iteration < iterations; ++iteration) {
-    const auto index = static_cast<std::uint64_t>(iteration);
-    const auto delays = pattern_.delays_ns(request.seed, index, ranks, latency);
+    // Nothing warms up here; the calls are those that the benchmark makes after its warm-up.
+    const int index = iteration + request.warm_up;
+    const auto delays = pattern_.delays_ns(request.seed, static_cast<std::uint64_t>(index), ranks, latency);
     for (std::size_t algorithm = 0; algorithm < request.algorithms.size(); ++algorithm)
-      run_call(size_bytes, {iteration, algorithm, request.root.value_or(iteration % ranks), 0, delays});
+      run_call(size_bytes, {iteration, algorithm, request.root.value_or(index % ranks), 0, delays});
   }
 }
 
@@ -126,7 +127,7 @@ std::vector<std::int64_t> Model::simulate(const Algorithm& algorithm, std::size_
   Buffers buffers(request, with_data ? &data : nullptr, machine.ranks, size_bytes);
   const Reduction reduction = reduction_of(request, with_data);
   sim::World world(machine);
-  const std::vector<std::int64_t> exits = world.run([&](Group& g) {
+  std::vector<std::int64_t> exits = world.run([&](Group& g) {
     stretto::Call mine = call_of_rank(request, buffers, size_bytes, call.root, g.rank());
     mine.reduction = &reduction;
     return run_algorithm(g, algorithm, mine);

@@ -10,6 +10,12 @@ struct Cost {
   double& value;
 };
 
+[[noreturn]] void refuse(const std::string& key, const std::string& value, const std::string& reason) {
+  std::string message = key;
+  message.append("=").append(value).append(": ").append(reason);
+  throw bench::UsageError(message);
+}
+
 bool take_machine(sim::Options& machine, const std::string& key, const std::string& value) {
   if (key == "ranks") {
     machine.ranks = bench::parse_number<int>(key, value);
@@ -32,7 +38,7 @@ bool take_machine(sim::Options& machine, const std::string& key, const std::stri
   for (const auto& [known, cost] : costs) {
     if (key != known) continue;
     cost = bench::parse_number<double>(key, value);
-    if (!std::isfinite(cost) || cost < 0) throw bench::UsageError(key + "=" + value + ": must be 0 or more");
+    if (!std::isfinite(cost) || cost < 0) refuse(key, value, "must be 0 or more");
     return true;
   }
   return false;
@@ -49,12 +55,12 @@ void find_algorithms(ModelOptions& options) {
   for (const std::string& name : options.request.algorithms) {
     const Algorithm* algorithm = find_by_name(collective, name);
     if (algorithm == nullptr)
-      throw bench::UsageError("algorithms=" + name + ": the model has Stretto's own " + collective +
-                              " algorithms only; `stretto algorithms` lists them");
+      refuse("algorithms", name,
+             "the model has Stretto's own " + collective + " algorithms only; `stretto algorithms` lists them");
     if (algorithm->memory != Memory::none && !options.one_node())
-      throw bench::UsageError("algorithms=" + name +
-                              ": needs memory that all ranks share; put them on one node with ranks_per_node=" +
-                              std::to_string(options.machine.ranks));
+      refuse("algorithms", name,
+             "needs memory that all ranks share; put them on one node with ranks_per_node=" +
+                 std::to_string(options.machine.ranks));
     options.algorithms.push_back(algorithm);
   }
 }
@@ -71,8 +77,7 @@ ModelOptions parse_model_options(int argc, char** argv) {
   if (options.machine.ranks_per_node < 1) throw bench::UsageError("ranks_per_node= must be at least 1");
   const auto& root = options.request.root;
   if (root && (*root < 0 || *root >= options.machine.ranks))
-    throw bench::UsageError("root=" + std::to_string(*root) + ": there are " + std::to_string(options.machine.ranks) +
-                            " ranks");
+    refuse("root", std::to_string(*root), "there are " + std::to_string(options.machine.ranks) + " ranks");
   find_algorithms(options);
   return options;
 }

@@ -7,7 +7,7 @@ import sys
 
 from rich.console import Console
 
-from stretto.bench_arguments import build_request, check_outputs, make_parser, run_command
+from stretto.bench_arguments import build_request, check_collective, check_outputs, make_parser, run_command
 from stretto.bench_launch import describe_machine, run_request
 from stretto.bench_must_show import show_must_show
 from stretto.bench_report import print_report, result_as_json, summarise, write_json
@@ -32,6 +32,7 @@ def _run(arguments: argparse.Namespace) -> int:
     check_outputs(arguments)
     if arguments.must_show:
         return show_must_show(console, arguments.mpirun, arguments.timeout, arguments.json)
+    check_collective(arguments)
     request = build_request(arguments, arguments.ranks, arguments.warm_up, choose_iterations)
     machine = describe_machine()
     with Console(stderr=True).status("measuring"):

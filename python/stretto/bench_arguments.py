@@ -56,6 +56,11 @@ def make_parser(command: str, description: str | None, epilog: str, algorithms: 
     return parser
 
 
+def check_collective(arguments: argparse.Namespace) -> None:
+    if arguments.collective is None:
+        raise UsageError(f"which collective? Choose from {', '.join(COLLECTIVES)}")
+
+
 def check_outputs(arguments: argparse.Namespace) -> None:
     if arguments.timeout <= 0:
         raise UsageError(f"--timeout {arguments.timeout:g}: must lie above 0")
@@ -71,8 +76,6 @@ def build_request(
     algorithms: tuple[str, ...] | None = None,
 ) -> Request:
     """The request; `choose_iterations` (arrival, bytes) where the user has not. `algorithms`: what their names mean."""
-    if arguments.collective is None:
-        raise UsageError(f"which collective? Choose from {', '.join(COLLECTIVES)}")
     if arguments.root != "rotate" and not arguments.root.isdecimal():
         raise UsageError(f"--root {arguments.root}: give a rank, or rotate")
     arrival = parse_arrival(arguments.arrival)

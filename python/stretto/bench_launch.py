@@ -189,7 +189,7 @@ def _size_result(
             np.array([call[field] for call in own], dtype=np.float64) for field in ("arrivals", "exits", "delays")
         )
         samples[name] = Samples(arrivals, exits, tuple(call["ran"] for call in own))
-    memory_bound_ns = facts["size"] * facts["copies"] / setup.get("copy_bytes_per_ns", math.inf)
+    memory_bound_ns = facts["size"] * facts["copies"] / (setup.get("copy_bytes_per_ns") or math.inf)
     return SizeResult(facts["size"], facts["latency_ns"], facts["copy_bound_ns"], memory_bound_ns, delays, samples)
 
 

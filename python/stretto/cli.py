@@ -27,7 +27,7 @@ app = typer.Typer(
 )
 
 # Commands whose modules read their options themselves.
-_WITH_OWN_OPTIONS = ("bench", "model")
+_WITH_OWN_OPTIONS = ("bench", "model", "sim")
 _OWN_OPTIONS: dict[str, Any] = {
     "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
     "add_help_option": False,
@@ -179,6 +179,12 @@ def bench(context: typer.Context) -> None:
 def model(context: typer.Context) -> None:
     """Predict algorithms on thousands of ranks by a simple model, in seconds (see stretto model --help)."""
     _hand_over("model", context.args)
+
+
+@app.command(**_OWN_OPTIONS)
+def sim(context: typer.Context) -> None:
+    """Run algorithms, and MPI libraries' own, on a simulated cluster: SimGrid (see stretto sim --help)."""
+    _hand_over("sim", context.args)
 
 
 def _hand_over(command: str, arguments: list[str]) -> None:

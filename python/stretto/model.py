@@ -9,12 +9,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from stretto.algorithms import load_registry
-from stretto.bench_arguments import build_request, check_outputs, make_parser, run_command
+from stretto.bench_arguments import build_request, check_collective, check_outputs, make_parser, run_command
 from stretto.bench_launch import run_driver
-from stretto.bench_request import UsageError, parse_algorithms
+from stretto.bench_request import UsageError
 from stretto.library import built_program
-from stretto.simulation_report import choose_iterations, show_simulation
+from stretto.simulation_report import WARM_UP, choose_algorithms, choose_iterations, show_simulation
 
 _PROGRAM = "stretto-model"
 # Option -> (the program's key, default, what it is).
@@ -42,24 +41,14 @@ def _build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def choose_algorithms(collective: str, names: str, one_node: bool) -> tuple[str, ...]:
-    """The algorithms that `names` asks for; `all` is those of the registry that can run."""
-    if names != "all":
-        return parse_algorithms(names)
-    return tuple(
-        entry.name
-        for entry in load_registry()
-        if entry.collective == collective and (one_node or not entry.needs_shared_memory)
-    )
-
-
 def _run(arguments: argparse.Namespace) -> int:
+    check_collective(arguments)
     check_outputs(arguments)
     if arguments.ranks_per_node < 1 or arguments.eager < 0:
         raise UsageError("--ranks-per-node must be at least 1, and --eager not negative")
     one_node = arguments.ranks_per_node >= arguments.ranks
     algorithms = choose_algorithms(arguments.collective, arguments.algorithms, one_node)
-    request = build_request(arguments, arguments.ranks, 0, choose_iterations, algorithms)
+    request = build_request(arguments, arguments.ranks, WARM_UP, choose_iterations, algorithms)
     machine: dict[str, object] = {key: getattr(arguments, key) for key, _, _ in _COSTS.values()}
     machine |= {"ranks_per_node": arguments.ranks_per_node, "eager_bytes": arguments.eager}
     program = built_program(_PROGRAM)

@@ -7,6 +7,7 @@ import argparse
 from rich.console import Console
 from rich.table import Table
 
+from stretto.algorithms import load_registry
 from stretto.bench_launch import RunResult
 from stretto.bench_report import (
     AlgorithmSummary,
@@ -18,15 +19,30 @@ from stretto.bench_report import (
     summarise,
     write_json,
 )
-from stretto.bench_request import Arrival
+from stretto.bench_request import Arrival, parse_algorithms
 from stretto.bench_stats import METRICS
 
+# Calls before the first that counts, so that `stretto sim` and `stretto model` see the same delays: in the former's the
+# library makes its communicators.
+WARM_UP = 1
 _UNEVEN_ITERATIONS = 5
 
 
 def choose_iterations(arrival: Arrival, size_bytes: int) -> int:
     """Nothing varies but the delays, and the root of a collective that has one: few calls tell, at any size."""
     return 1 if arrival.name == "balanced" else _UNEVEN_ITERATIONS
+
+
+def choose_algorithms(collective: str, names: str, shared_memory: bool) -> tuple[str, ...]:
+    """The algorithms in `names`, in which `all` stands for those of the registry that can run."""
+    if "all" not in names.split(","):
+        return parse_algorithms(names)
+    able = ",".join(
+        entry.name
+        for entry in load_registry()
+        if entry.collective == collective and (shared_memory or not entry.needs_shared_memory)
+    )
+    return parse_algorithms(",".join(able if name == "all" else name for name in names.split(",")))
 
 
 def show_simulation(arguments: argparse.Namespace, run: RunResult, machine: dict[str, object], title: str) -> None:

@@ -1,10 +1,9 @@
 """`stretto model`: its times are those of the formulas where there are formulas, and the same whenever it is asked."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from simulated import figures, predict
 
 from stretto.errors import StrettoError
 from stretto.library import built_program
@@ -27,19 +26,6 @@ def _is_built() -> bool:
 pytestmark = pytest.mark.skipif(not _is_built(), reason="needs `make build`")
 
 
-def predict(folder: Path, *arguments: str) -> Any:
-    """The JSON of `stretto model`."""
-    output = folder / "out.json"
-    assert main([*arguments, "--json", str(output)]) == 0
-    return json.loads(output.read_text())
-
-
-def figures(content: Any, algorithm: str) -> dict[str, float]:
-    """Metric -> ns, at the only size."""
-    times = content["sizes"][0]["summary"]["algorithms"][algorithm]["times"]
-    return {metric: estimate["value"] for metric, estimate in times.items()}
-
-
 @pytest.mark.parametrize(
     ("algorithm", "alphas", "wire_share", "work_share"),
     [
@@ -54,7 +40,7 @@ def test_balanced_ranks_take_what_the_formulas_say(
     tmp_path: Path, algorithm: str, alphas: int, wire_share: float, work_share: float, size: int
 ) -> None:
     arguments = ["allreduce", "--algorithms", algorithm, "--ranks", str(_RANKS), "--sizes", str(size)]
-    times = figures(predict(tmp_path, *arguments, *_COSTS, *_EAGER), algorithm)
+    times = figures(predict(main, tmp_path, *arguments, *_COSTS, *_EAGER), algorithm)
     expected = alphas * ALPHA + size * (wire_share * BETA + work_share * GAMMA)
     assert times["run_time"] == times["lag"] == expected
 
@@ -65,12 +51,12 @@ def test_a_long_message_waits_for_its_receiver(tmp_path: Path) -> None:
     one_way = ALPHA + 8192 * BETA
     waiting = set()
     for root in ("0", "1"):
-        asked = predict(tmp_path, *arguments, *_COSTS, "--eager", "4096", "--root", root, "--iterations", "1")
+        asked = predict(main, tmp_path, *arguments, *_COSTS, "--eager", "4096", "--root", root, "--iterations", "1")
         times = figures(asked, "binomial")
         assert times["lag"] == one_way
         waiting.add(times["elapsed"])
     assert waiting == {one_way + 50_000}
-    eager = figures(predict(tmp_path, *arguments, *_COSTS, *_EAGER, "--iterations", "1"), "binomial")
+    eager = figures(predict(main, tmp_path, *arguments, *_COSTS, *_EAGER, "--iterations", "1"), "binomial")
     assert eager["elapsed"] <= one_way + 50_000
 
 
@@ -78,7 +64,7 @@ def test_a_long_message_waits_for_its_receiver(tmp_path: Path) -> None:
 def test_the_last_rank_pays_for_every_round_of_recursive_doubling(tmp_path: Path, eager: str) -> None:
     late_ns, size = 1_000_000, 8 << 10
     arguments = ["allreduce", "--algorithms", "recursive_doubling", "--ranks", str(_RANKS), "--sizes", str(size)]
-    content = predict(tmp_path, *arguments, "--arrival", "one-late:1ms", *_COSTS, "--eager", eager)
+    content = predict(main, tmp_path, *arguments, "--arrival", "one-late:1ms", *_COSTS, "--eager", eager)
     times = figures(content, "recursive_doubling")
     lag = _ROUNDS * (ALPHA + size * (BETA + GAMMA))
     assert times["lag"] == lag
@@ -87,9 +73,9 @@ def test_the_last_rank_pays_for_every_round_of_recursive_doubling(tmp_path: Path
 
 
 def test_shared_memory_comes_with_one_node(tmp_path: Path) -> None:
-    spread = predict(tmp_path, "allreduce", "--ranks", "8", "--sizes", "64")["request"]["algorithms"]
+    spread = predict(main, tmp_path, "allreduce", "--ranks", "8", "--sizes", "64")["request"]["algorithms"]
     arguments = ["allreduce", "--ranks", "8", "--ranks-per-node", "8", "--sizes", "64,200K", "--arrival", "uniform:1ms"]
-    together = predict(tmp_path, *arguments)["request"]["algorithms"]
+    together = predict(main, tmp_path, *arguments)["request"]["algorithms"]
     assert "ring" in spread
     assert "arrival_stripes" not in spread
     assert {"ring", "arrival_stripes"} <= set(together)
@@ -98,7 +84,7 @@ def test_shared_memory_comes_with_one_node(tmp_path: Path) -> None:
 def test_a_node_is_nearer_than_the_network(tmp_path: Path) -> None:
     arguments = ["barrier", "--algorithms", "dissemination", "--ranks", "4", "--alpha", "1000", "--node-alpha", "100"]
     times = [
-        figures(predict(tmp_path, *arguments, "--ranks-per-node", str(ranks)), "dissemination")["run_time"]
+        figures(predict(main, tmp_path, *arguments, "--ranks-per-node", str(ranks)), "dissemination")["run_time"]
         for ranks in (1, 2, 4)
     ]
     assert times == [2000, 2000, 200]
@@ -121,7 +107,7 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, collective: str, nod
 def test_a_thousand_ranks_in_the_forms_of_a_call(tmp_path: Path) -> None:
     for form in (["reduce", "--in-place", "--root", "3", "--op", "max"], ["allreduce", "--datatype", "double"]):
         names = "binomial" if form[0] == "reduce" else "rabenseifner"
-        content = predict(tmp_path, *form, "--algorithms", names, "--ranks", "1000", "--sizes", "1K,1M")
+        content = predict(main, tmp_path, *form, "--algorithms", names, "--ranks", "1000", "--sizes", "1K,1M")
         assert [size["summary"]["size"] for size in content["sizes"]] == [1 << 10, 1 << 20]
 
 
