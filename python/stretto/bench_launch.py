@@ -102,7 +102,7 @@ def run_driver(
         output = Path(folder) / "samples.jsonl"
         command = make_command(output)
         exit_code, errors = _run_bounded(command, environment, timeout_seconds)
-        said = [line for line in errors.splitlines() if line.startswith("stretto")]
+        said = [line for line in errors.splitlines() if line.startswith("stretto") or "/CRITICAL]" in line]  # SimGrid's
         if exit_code == 2:
             raise UsageError("\n".join(said) or errors[-2000:])
         if exit_code != 0:

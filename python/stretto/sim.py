@@ -32,8 +32,8 @@ _RECIPE = {
     "contexts/stack-size": "256",
     "network/crosstraffic": "0",
 }
-# For the communicators that are made and the harness around the calls: selectors name algorithms of 10^6 messages on 1024
-# ranks there. The collective that is measured stays as it was asked for.
+# For the communicators that are made and the harness around the calls: selectors name algorithms there that take 10^6
+# messages on 1024 ranks. The collective that is measured stays as it was asked for.
 _AROUND = {"bcast": "binomial_tree", "barrier": "ompi_recursivedoubling", "allreduce": "rdb", "allgather": "bruck"}
 _HELP = """algorithms: those of `stretto algorithms` that work by messages alone, `all` for all of them, and `native`:
 the collectives of the MPI library that --selector names, as SimGrid has them, or the one of --native-algorithm. Works
@@ -67,7 +67,7 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--selector", choices=_SELECTORS, default="ompi", help="whose choice `native` is (default: %(default)s)"
     )
-    parser.add_argument("--native-algorithm", metavar="NAME", help="one of SimGrid's, such as rab or lr, for `native`")
+    parser.add_argument("--native-algorithm", metavar="NAME", help="one of SimGrid's, such as rab1 or lr, for `native`")
     parser.add_argument("--gamma", type=float, default=0.0, help="ns to reduce a byte (default: %(default)s)")
     parser.add_argument("--delta", type=float, default=0.0, help="ns to copy a byte (default: %(default)s)")
     return parser

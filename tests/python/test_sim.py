@@ -130,6 +130,23 @@ def test_usage_errors_are_exit_code_2_with_a_reason(
     assert message in capsys.readouterr().err
 
 
+@needs_simgrid
+def test_an_unknown_native_algorithm_is_answered_by_the_choices(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [
+        "allreduce",
+        "--algorithms",
+        "native",
+        "--ranks",
+        "2",
+        "--sizes",
+        "8",
+        "--native-algorithm",
+        "nonsense",
+    ]
+    assert main(arguments) == 1
+    assert "Valid algorithms: default, lr" in capsys.readouterr().err
+
+
 def test_a_missing_build_names_the_way_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STRETTO_SIM_DIR", str(tmp_path))
     with pytest.raises(UsageError, match=r"scripts/build_sim\.sh"):
