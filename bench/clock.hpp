@@ -1,7 +1,10 @@
 // One clock for all ranks, so that their times may be compared: CLOCK_MONOTONIC, which all processes of a node share;
 // on other nodes less what World has found them to be ahead of rank 0's.
+//
+// The functions have two definitions: clock.cpp for real machines, and sim/smpi/clock.cpp for simulated ones.
 #pragma once
 
+#include <mpi.h>
 #include <time.h>
 
 #include <cstdint>
@@ -16,11 +19,13 @@ inline std::int64_t now_ns() {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec - clock_ahead_ns;
 }
 
-inline void sleep_until_ns(std::int64_t when_ns) {
-  when_ns += clock_ahead_ns;
-  const timespec time{static_cast<time_t>(when_ns / 1'000'000'000), static_cast<long>(when_ns % 1'000'000'000)};
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) != 0) {
-  }
-}
+void sleep_until_ns(std::int64_t when_ns);
+
+// Whether times of all ranks of `comm` may be compared.
+bool is_clock_common(MPI_Comm comm);
+
+// Whether a sleeper wakes at its moment, with all that it knew still at hand: then nothing tells ranks more evenly when
+// to start.
+bool is_sleep_exact();
 
 }  // namespace stretto::bench

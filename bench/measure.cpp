@@ -55,6 +55,7 @@ Measurement::Measurement(const Options& options, World& world)
       world_(world),
       variants_(options.collective),
       pattern_(ArrivalPattern::parse(options.arrival)),
+      manner_(pattern_.manner() == Manner::together && is_sleep_exact() ? Manner::sleeping : pattern_.manner()),
       load_(world),
       log_(options_, world) {
   if (options.root && (*options.root < 0 || *options.root >= world.size()))
@@ -159,13 +160,12 @@ void Measurement::measure_call(CollectiveCase& work, Call call, std::uint64_t nu
 
 // Returns the moment from which delays count; for ranks that sleep until then it lies ahead and is the same for all.
 std::int64_t Measurement::synchronise() {
-  const Manner manner = pattern_.manner();
-  const bool sleep_first = manner == Manner::sleeping || manner == Manner::computing_late || options_.window;
+  const bool sleep_first = manner_ == Manner::sleeping || manner_ == Manner::computing_late || options_.window;
   return world_.agree_on_start(sleep_first ? start_lead_ns : 0);
 }
 
 void Measurement::spend_delay(std::int64_t start_ns, std::int64_t delay_ns) const {
-  switch (pattern_.manner()) {
+  switch (manner_) {
     case Manner::together:
       if (options_.window) wait_awake_until(start_ns);
       break;

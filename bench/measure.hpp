@@ -37,6 +37,7 @@ class Measurement {
   World& world_;
   NativeVariants variants_;
   ArrivalPattern pattern_;
+  Manner manner_;
   Steering steering_;
   std::vector<Contender> contenders_;
   ComputeLoad load_;

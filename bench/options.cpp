@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -37,15 +36,6 @@ const char* find_name(const Names<Value, n>& names, Value wanted) {
   for (const auto& [name, value] : names)
     if (value == wanted) return name;
   return "";
-}
-
-template <typename Number>
-Number parse_number(const std::string& key, const std::string& text) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, number);
-  if (result.ec != std::errc{} || result.ptr != end) throw UsageError(key + "=" + text + ": not a number it can take");
-  return number;
 }
 
 std::vector<std::string> split(const std::string& text) {
@@ -102,7 +92,7 @@ void set_option(Options& options, const std::string& key, const std::string& val
   else if (key == "output")
     options.output = value;
   else
-    throw UsageError("unknown option '" + key + "'; this program is started by `stretto bench`");
+    throw UsageError("unknown option '" + key + "'; this program is started by `stretto`");
 }
 
 void check(const Options& options) {
@@ -132,13 +122,14 @@ const char* name_of(Datatype datatype) { return find_name(datatypes, datatype); 
 const char* name_of(Operation operation) { return find_name(operations, operation); }
 std::size_t bytes_of(Datatype datatype) { return datatype == Datatype::float64 ? 8 : 4; }
 
-Options parse_options(int argc, char** argv) {
+Options parse_options(int argc, char** argv, const TakeOption& take) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     const std::size_t equals = argument.find('=');
     if (equals == std::string::npos) throw UsageError("'" + argument + "' is not of the form key=value");
-    set_option(options, argument.substr(0, equals), argument.substr(equals + 1));
+    const std::string key = argument.substr(0, equals), value = argument.substr(equals + 1);
+    if (!take || !take(key, value)) set_option(options, key, value);
   }
   check(options);
   return options;

@@ -1,8 +1,10 @@
 // What the benchmark is asked to measure: key=value arguments that `stretto bench` has validated for its user.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -44,7 +46,19 @@ struct Options {
   std::string output;
 };
 
+// Takes what a program knows beyond Options; returns whether it knows the key.
+using TakeOption = std::function<bool(const std::string& key, const std::string& value)>;
+
 // Throws UsageError naming the key, the value and the choices.
-Options parse_options(int argc, char** argv);
+Options parse_options(int argc, char** argv, const TakeOption& take = nullptr);
+
+template <typename Number>
+Number parse_number(const std::string& key, const std::string& text) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number);
+  if (result.ec != std::errc{} || result.ptr != end) throw UsageError(key + "=" + text + ": not a number it can take");
+  return number;
+}
 
 }  // namespace stretto::bench

@@ -1,4 +1,5 @@
-// What the machine can do, measured at the sizes of the benchmark.
+// What the machine can do, measured at the sizes of the benchmark. All but measure_latency_ns have a second definition
+// for simulated machines, in sim/smpi/probes.cpp.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +25,11 @@ class ComputeLoad {
 std::int64_t measure_latency_ns(World& world, std::size_t bytes);
 
 // The least time in which the node's cores together write `copies` private copies of `bytes`, with everything in cache
-// that fits. Nothing that must hand out so many results can be faster.
+// that fits. Nothing that must hand out so many results can be faster. 0: not known.
 std::int64_t measure_copy_bound_ns(World& world, std::size_t bytes, int copies);
 
-// Bytes that all cores together copy through memory in a nanosecond, from and to more than the caches hold.
+// Bytes that all cores together copy through memory in a nanosecond, from and to more than the caches hold. 0: not
+// known.
 double measure_copy_bandwidth(World& world);
 
 }  // namespace stretto::bench

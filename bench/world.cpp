@@ -23,7 +23,7 @@ World::World() : native_(CallTable::of_mpi()) {
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
   MPI_Comm_dup(MPI_COMM_WORLD, &control_);
   find_nodes();
-  if (nodes_.back() == 0 && std::count(nodes_.begin(), nodes_.end(), 0) == size_) share_board();
+  if (is_clock_common(MPI_COMM_WORLD)) share_board();
   compare_clocks();
 }
 
@@ -34,11 +34,13 @@ World::~World() {
 
 // Ranks tell the number of the first rank of their node.
 void World::find_nodes() {
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm split = MPI_COMM_NULL, node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &split);
+  MPI_Comm_dup(split, &node);  // under SMPI messages on the former can match others'
   int first = rank_;
   native_.bcast(&first, 1, MPI_INT, 0, node);
   MPI_Comm_free(&node);
+  MPI_Comm_free(&split);
   std::vector<int> firsts(static_cast<std::size_t>(size_));
   const std::vector<std::byte> gathered = gather(&first, sizeof(first));
   std::memcpy(firsts.data(), gathered.data(), gathered.size());

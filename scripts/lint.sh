@@ -5,7 +5,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 python_sources=(python tests apps scripts bench)
 
-mapfile -d '' compiled < <(find src include tests bench apps -type f \
+mapfile -d '' compiled < <(find src include sim tests bench apps -type f \
   \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) -print0 2>/dev/null || true)
 
 if [ "${1:-}" = --fix ]; then
@@ -19,7 +19,7 @@ failed=0
 step() { printf 'lint: %s\n' "$1"; shift; "$@" || failed=1; }
 [ ${#compiled[@]} = 0 ] || step clang-format clang-format --dry-run -Werror "${compiled[@]}"
 if [ -f .clang-tidy ] && [ -f build/compile_commands.json ]; then
-  step clang-tidy run-clang-tidy -quiet -p build -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option "$repository/(src|bench)/.*"
+  step clang-tidy run-clang-tidy -quiet -p build -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option "$repository/(src|sim|bench)/.*"
 fi
 step 'ruff check' ruff check --quiet "${python_sources[@]}"
 step 'ruff format' ruff format --quiet --check "${python_sources[@]}"

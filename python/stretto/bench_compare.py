@@ -13,6 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from stretto.bench_arguments import run_command
 from stretto.bench_report import SCHEMA_VERSION, format_ratio, format_size, format_time
 from stretto.bench_request import UsageError
 from stretto.bench_stats import METRICS, Estimate, Samples, estimate_ratio_of_medians
@@ -116,13 +117,15 @@ def _table(changes: list[Change], metric: str) -> Table:
     return table
 
 
-def main(argv: list[str]) -> int:
-    """Exit code 0: compared."""
+def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="stretto bench compare", description=__doc__, allow_abbrev=False)
     parser.add_argument("before", type=Path, metavar="A", help="a file that `stretto bench --json` wrote")
     parser.add_argument("after", type=Path, metavar="B", help="another")
     parser.add_argument("--metric", choices=tuple(METRICS), help="(default: all)")
-    arguments = parser.parse_args(argv)
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
     before, after = read_result(arguments.before), read_result(arguments.after)
     console = Console(width=None if sys.stdout.isatty() else 120)
     for metric in (arguments.metric,) if arguments.metric else METRICS:
@@ -137,3 +140,8 @@ def main(argv: list[str]) -> int:
     for note in differences(before, after):
         console.print(f"note: not alike: {note}", style="yellow", highlight=False, markup=False)
     return 0
+
+
+def main(argv: list[str]) -> int:
+    """Exit code: 0 compared, 2 usage."""
+    return run_command(_build_parser(), _run, argv)

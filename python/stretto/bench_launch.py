@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import os
 import platform
 import re
@@ -47,8 +48,8 @@ class SizeResult:
 
     size: int
     latency_ns: int
-    copy_bound_ns: int  # of the results' private copies, in cache where they fit
-    memory_bound_ns: float  # of the same through memory
+    copy_bound_ns: int  # of the results' private copies, in cache where they fit; 0 where nothing is measured
+    memory_bound_ns: float  # of the same through memory; 0 likewise
     delays: Times
     samples: dict[str, Samples]
     half_interval: float = 0.0
@@ -101,6 +102,7 @@ def build_command(request: Request, mpirun: str, arguments: list[str], preload: 
 
 
 Watcher = Callable[[int, int], None]  # told of the index of a size, and the iteration there
+MakeCommand = Callable[[Path, Path], list[str]]  # from the file for the samples, and that with the delays of a replay
 
 
 def run_request(
@@ -114,25 +116,53 @@ def run_request(
 
     Raises BenchError with the driver's own words when it fails.
     """
+    # On a cluster ranks that wait must not take the cores of those that work.
+    nospin = [nospin_library()] if nodes is not None and request.ranks <= len(nodes.names) else []
+    watched = watcher is not None and nodes is None
+
+    def command(output: Path, replay_file: Path) -> list[str]:
+        return build_command(request, mpirun, request.driver_arguments(output, replay_file, watched), nospin)
+
+    if nodes is None:
+        return run_driver(request, command, _environment(), timeout_seconds, watcher)
+
+    def execute(words: list[str]) -> tuple[int, str]:
+        ended = nodes.execute(nodes.names[0], words, capture=True, timeout_s=timeout_seconds)
+        return ended.returncode, ended.stdout
+
     # In that of the cluster it is gone even when we are killed.
-    where = None if nodes is None else nodes.directory
-    with tempfile.TemporaryDirectory(prefix="stretto-bench-", dir=where) as folder:
-        output = Path(folder) / "samples.jsonl"
-        replay_file = Path(folder) / "delays.txt"
+    return _carry_out(request, command, execute, nodes.directory)
+
+
+def run_driver(
+    request: Request,
+    make_command: MakeCommand,
+    environment: dict[str, str],
+    timeout_seconds: float,
+    watcher: Watcher | None = None,
+) -> RunResult:
+    """Runs a driver that carries out `request` on this machine."""
+
+    def execute(words: list[str]) -> tuple[int, str]:
+        return _run_bounded(words, environment, timeout_seconds, watcher)
+
+    return _carry_out(request, make_command, execute, None)
+
+
+def _carry_out(
+    request: Request,
+    make_command: MakeCommand,
+    execute: Callable[[list[str]], tuple[int, str]],
+    folder_for_files: Path | None,
+) -> RunResult:
+    with tempfile.TemporaryDirectory(prefix="stretto-bench-", dir=folder_for_files) as folder:
+        output, replay_file = Path(folder) / "samples.jsonl", Path(folder) / "delays.txt"
         if request.arrival.name == "replay":
             delays = recorded_delays(Path(request.arrival.profile), request.collective, request.ranks)
             write_delays(delays, replay_file)
-        arguments = request.driver_arguments(output, replay_file, watcher is not None and nodes is None)
-        if nodes is None:
-            command = build_command(request, mpirun, arguments, [])
-            exit_code, errors = _run_bounded(command, _environment(), timeout_seconds, watcher)
-        else:
-            # Ranks that wait must not take the cores of those that work.
-            nospin = [nospin_library()] if request.ranks <= len(nodes.names) else []
-            command = build_command(request, mpirun, arguments, nospin)
-            ended = nodes.execute(nodes.names[0], command, capture=True, timeout_s=timeout_seconds)
-            exit_code, errors = ended.returncode, ended.stdout
-        said = [line for line in errors.splitlines() if line.startswith("stretto")]
+        command = make_command(output, replay_file)
+        exit_code, errors = execute(command)
+        said = [line for line in errors.splitlines() if line.startswith("stretto") or "/CRITICAL]" in line]  # SimGrid's
         if exit_code == 2:
             raise UsageError("\n".join(said) or errors[-2000:])
         if exit_code != 0:
@@ -236,7 +266,7 @@ def _size_result(
             np.array([call[field] for call in own], dtype=np.float64) for field in ("arrivals", "exits", "delays")
         )
         samples[name] = Samples(arrivals, exits, tuple(call["ran"] for call in own))
-    memory_bound_ns = facts["size"] * facts["copies"] / setup["copy_bytes_per_ns"]
+    memory_bound_ns = facts["size"] * facts["copies"] / (setup.get("copy_bytes_per_ns") or math.inf)
     return SizeResult(
         facts["size"],
         facts["latency_ns"],

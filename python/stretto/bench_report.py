@@ -122,10 +122,11 @@ def _best_native(samples: dict[str, Samples]) -> dict[str, str]:
 
 
 def _ratios(samples: Samples, references: dict[str, Samples]) -> dict[str, Estimate]:
-    """By metric, to the samples that are the reference for it."""
+    """By metric, to the samples that are its reference; none where that is 0 in a call, as a simulated lag can be."""
     return {
         metric: estimate_paired_ratio(samples.metric(metric), reference.metric(metric))
         for metric, reference in references.items()
+        if reference.metric(metric).all()
     }
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -28,7 +28,12 @@ app = typer.Typer(
 )
 
 app.add_typer(cluster_app, name="cluster")
-
+# Commands whose modules read their options themselves.
+_WITH_OWN_OPTIONS = ("bench", "model", "sim")
+_OWN_OPTIONS: dict[str, Any] = {
+    "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
+    "add_help_option": False,
+}
 _ALGORITHM_HELP = "an algorithm's name, `native`, or `default` (see `stretto algorithms`)"
 
 
@@ -166,18 +171,27 @@ def diff(
     show(a, b, as_json)
 
 
-@app.command(
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
-    add_help_option=False,
-)
+@app.command(**_OWN_OPTIONS)
 def bench(context: typer.Context) -> None:
     """Measure algorithms against the MPI library's own, interleaved in one run (see stretto bench --help)."""
-    _bench(context.args)
+    _hand_over("bench", context.args)
 
 
-def _bench(arguments: list[str]) -> None:
-    """Hand over to stretto.bench, imported only now since nothing else needs it."""
-    sys.exit(importlib.import_module("stretto.bench").main(arguments))
+@app.command(**_OWN_OPTIONS)
+def model(context: typer.Context) -> None:
+    """Predict algorithms on thousands of ranks by a simple model, in seconds (see stretto model --help)."""
+    _hand_over("model", context.args)
+
+
+@app.command(**_OWN_OPTIONS)
+def sim(context: typer.Context) -> None:
+    """Run algorithms, and MPI libraries' own, on a simulated cluster: SimGrid (see stretto sim --help)."""
+    _hand_over("sim", context.args)
+
+
+def _hand_over(command: str, arguments: list[str]) -> None:
+    """Leave the rest to the command's module, imported only now since nothing else needs it."""
+    sys.exit(importlib.import_module(f"stretto.{command}").main(arguments))
 
 
 @app.command()
@@ -210,8 +224,8 @@ def demo(
 def main() -> None:
     """Entry point: errors for the user become a message on stderr and exit code 2, or 1 where a program failed."""
     try:
-        if sys.argv[1:2] == ["bench"]:  # past the option parser, which would eat a `--`
-            _bench(sys.argv[2:])
+        if sys.argv[1:2] and sys.argv[1] in _WITH_OWN_OPTIONS:  # past the option parser, which would eat a `--`
+            _hand_over(sys.argv[1], sys.argv[2:])
         app(standalone_mode=True)
     except StrettoError as error:
         print(f"stretto: {error}", file=sys.stderr)

@@ -49,6 +49,9 @@ class Executor {
   /// Resumes everything that can go on now. Returns whether anything could.
   bool run_ready();
 
+  /// No coroutine can go on before a message is complete.
+  bool awaits_messages_only() const { return ready_.empty() && watched_.empty() && resting_.empty(); }
+
   bool resting() const { return !resting_.empty(); }
   void end_rest();
 

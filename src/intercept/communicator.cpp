@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <string>
 
+#include "intercept/machine.hpp"
 #include "transport/shm/single_copy.hpp"
 
 namespace stretto::intercept {
@@ -19,15 +20,6 @@ bool all_agree(MPI_Comm comm, bool mine) {
   int value = mine ? 1 : 0;
   PMPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MIN, comm);
   return value == 1;
-}
-
-bool on_one_node(MPI_Comm comm, int rank, int size) {
-  MPI_Comm node = MPI_COMM_NULL;
-  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-  int on_node = 0;
-  PMPI_Comm_size(node, &on_node);
-  PMPI_Comm_free(&node);
-  return all_agree(comm, on_node == size);
 }
 
 // Waiting ranks drive MPI's progress by looking for a message; it would stay where it is.
@@ -46,20 +38,20 @@ void complain_once(bool speaker, const std::string& message) {
 }  // namespace
 
 Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubscribed)
-    : pool_limit_(configuration.shared_memory_bytes), platform_({{}, oversubscribed, nullptr, nullptr}) {
+    : pool_limit_(configuration.shared_memory_bytes) {
   MPI_Group group = MPI_GROUP_NULL;
   PMPI_Comm_group(comm, &group);
   PMPI_Comm_create(comm, group, &comm_);  // not a dup, which would copy the program's attributes
   PMPI_Group_free(&group);
   PMPI_Comm_rank(comm_, &rank_);
   PMPI_Comm_size(comm_, &size_);
-  platform_.facts().poke = &poke_mpi;
-  platform_.facts().poke_context = &comm_;
 
-  const bool shared = on_one_node(comm_, rank_, size_) && share_board();
-  if (shared && configuration.single_copy) share_processes();
+  shm::NodeFacts facts{{}, oversubscribed, &poke_mpi, &comm_};
+  const bool shared = can_share_memory(comm_) && share_board();
+  if (shared && configuration.single_copy) facts.processes = share_processes();
+  platform_ = make_platform(std::move(facts));
   choose_transport();
-  endpoint_ = std::make_unique<Endpoint>(rank_, size_, platform_, *transport_);
+  endpoint_ = std::make_unique<Endpoint>(rank_, size_, *platform_, *transport_);
   endpoint_->board = board_.get();
 }
 
@@ -68,11 +60,11 @@ Engine::~Engine() {
 }
 
 void Engine::choose_transport() {
-  if (board_ != nullptr && platform_.can_read_peers() && size_ <= shm::MailboxTransport::kMostRanks) {
+  if (board_ != nullptr && platform_->can_read_peers() && size_ <= shm::MailboxTransport::kMostRanks) {
     std::byte* memory = board_segment_.memory() + Board::memory_bytes(size_);
-    transport_ = std::make_unique<shm::MailboxTransport>(memory, size_, rank_, platform_);
+    transport_ = std::make_unique<shm::MailboxTransport>(memory, size_, rank_, *platform_);
   } else {
-    transport_ = std::make_unique<mpi::MpiTransport>(comm_);
+    transport_ = make_message_transport(comm_);
   }
 }
 
@@ -123,7 +115,7 @@ std::optional<shm::Segment> Engine::share_segment(std::size_t bytes, const char*
 }
 
 // Probes single copy: everybody reads a number of the next rank. Agreed by all, as one refusal would break the rest.
-void Engine::share_processes() {
+std::vector<pid_t> Engine::share_processes() {
   struct Card {
     pid_t process;
     std::uint64_t address;
@@ -136,8 +128,10 @@ void Engine::share_processes() {
   const Card& next = cards[static_cast<std::size_t>((rank_ + 1) % size_)];
   std::uint64_t seen = 0;
   const bool read = shm::read_process(next.process, &seen, next.address, sizeof seen) && seen == next.secret;
-  if (!all_agree(comm_, read)) return;
-  for (const Card& card : cards) platform_.facts().processes.push_back(card.process);
+  std::vector<pid_t> processes;
+  if (!all_agree(comm_, read)) return processes;
+  for (const Card& card : cards) processes.push_back(card.process);
+  return processes;
 }
 
 bool Engine::ensure_pool(std::size_t bytes) {

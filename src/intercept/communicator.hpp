@@ -2,16 +2,16 @@
 #pragma once
 
 #include <mpi.h>
+#include <sys/types.h>
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "algorithms/registry.hpp"
 #include "arrival/board.hpp"
 #include "select/rules.hpp"
-#include "transport/mpi/mpi_transport.hpp"
 #include "transport/shm/mailboxes.hpp"
-#include "transport/shm/node_platform.hpp"
 #include "transport/shm/segment.hpp"
 
 namespace stretto::intercept {
@@ -42,7 +42,7 @@ class Engine {
  private:
   bool share_board();
   void choose_transport();
-  void share_processes();
+  std::vector<pid_t> share_processes();
   std::optional<shm::Segment> share_segment(std::size_t bytes, const char* purpose);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
@@ -50,7 +50,7 @@ class Engine {
   int size_ = 0;
   std::size_t pool_limit_ = 0;
   bool pool_refused_ = false;
-  shm::NodePlatform platform_;
+  std::unique_ptr<Platform> platform_;
   std::unique_ptr<Transport> transport_;  // mailboxes where the ranks can read each other's memory, else MPI messages
   std::unique_ptr<Endpoint> endpoint_;
   shm::Segment board_segment_;  // the board, then the mailboxes

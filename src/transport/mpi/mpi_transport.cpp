@@ -48,7 +48,8 @@ bool MpiTransport::progress(Executor& executor) {
   if (requests_.empty()) return false;
   completed_.resize(requests_.size());
   int count = 0;
-  PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, completed_.data(), MPI_STATUSES_IGNORE);
+  const auto look = waiting_ == Waiting::blocking && executor.awaits_messages_only() ? &PMPI_Waitsome : &PMPI_Testsome;
+  look(static_cast<int>(requests_.size()), requests_.data(), &count, completed_.data(), MPI_STATUSES_IGNORE);
   if (count <= 0) return false;
   // From the back, so that filling a gap with the last entry moves none of the indices still to come.
   std::sort(completed_.begin(), completed_.begin() + count, std::greater<>());

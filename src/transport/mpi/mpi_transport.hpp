@@ -11,10 +11,16 @@
 
 namespace stretto::mpi {
 
+/// How progress() looks for completed messages.
+enum class Waiting {
+  polling,
+  blocking,  // in MPI_Waitsome where nothing else is awaited: where time is simulated, exact and the quickest
+};
+
 class MpiTransport final : public Transport {
  public:
   /// `comm` carries nothing but the engine's messages and outlives the transport.
-  explicit MpiTransport(MPI_Comm comm) : comm_(comm) {}
+  MpiTransport(MPI_Comm comm, Waiting waiting) : comm_(comm), waiting_(waiting) {}
 
   void start(Transfer& transfer) override;
   bool progress(Executor& executor) override;
@@ -29,6 +35,7 @@ class MpiTransport final : public Transport {
   bool finish_part(Transfer& transfer);
 
   MPI_Comm comm_;
+  Waiting waiting_;
   std::vector<MPI_Request> requests_;
   std::vector<Transfer*> owners_;  // of the requests, by index
   std::vector<int> completed_;

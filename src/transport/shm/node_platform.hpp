@@ -20,7 +20,6 @@ struct NodeFacts {
 class NodePlatform : public Platform {
  public:
   explicit NodePlatform(NodeFacts facts) : facts_(std::move(facts)) {}
-  NodeFacts& facts() { return facts_; }
 
   std::int64_t now_ns() override;
   void publish(Signal& signal, std::uint64_t value) override;

@@ -16,18 +16,17 @@ struct World::Message {
   std::vector<std::byte> data;   // eager: a copy of what was sent
   Transfer* sender = nullptr;    // rendezvous: completes with the receiver
   Transfer* receiver = nullptr;  // matched
+  std::int64_t announced = 0;    // rendezvous: when the receiver could begin to take it
 };
 
 class World::Rank final : public Platform, public Transport {
  public:
   Rank(World& world, int number, int size)
-      : world_(world),
-        number_(number),
-        board_(line_aligned(world.board_memory_), size, number),
-        endpoint_(number, size, *this, *this),
-        group_(endpoint_) {
-    board_.attach_pool(line_aligned(world.pool_memory_), world.options_.pool_bytes);
-    endpoint_.board = &board_;
+      : world_(world), number_(number), endpoint_(number, size, *this, *this), group_(endpoint_) {
+    if (!world.options_.shared_memory) return;
+    board_.emplace(line_aligned(world.board_memory_), size, number);
+    board_->attach_pool(line_aligned(world.pool_memory_), world.options_.pool_bytes);
+    endpoint_.board = &*board_;
   }
 
   static std::byte* line_aligned(std::vector<std::byte>& memory) {
@@ -88,7 +87,7 @@ class World::Rank final : public Platform, public Transport {
  private:
   World& world_;
   const int number_;
-  Board board_;
+  std::optional<Board> board_;
   Endpoint endpoint_;
   Group group_;
 
@@ -99,8 +98,8 @@ class World::Rank final : public Platform, public Transport {
 World::World(Options options)
     : options_(std::move(options)),
       random_(options_.seed),
-      board_memory_(Board::memory_bytes(options_.ranks) + kLine),
-      pool_memory_(options_.pool_bytes + kLine) {
+      board_memory_(options_.shared_memory ? Board::memory_bytes(options_.ranks) + kLine : 0),
+      pool_memory_(options_.shared_memory ? options_.pool_bytes + kLine : 0) {
   for (int rank = 0; rank < options_.ranks; ++rank)
     ranks_.push_back(std::make_unique<Rank>(*this, rank, options_.ranks));
 }
@@ -153,10 +152,11 @@ void World::handle(const Event& event) {
   if (event.message != nullptr) {
     Message& message = *event.message;
     if (message.receiver == nullptr) {
+      message.announced = event.time;
       arrive(event.rank, event.message);
       if (!ranks_[static_cast<std::size_t>(event.rank)]->started) return;
     } else {  // a rendezvous has finished
-      std::memcpy(message.receiver->data, message.sender->data, message.bytes);
+      if (options_.move_data) std::memcpy(message.receiver->data, message.sender->data, message.bytes);
       complete(message.from, *message.sender);
       run_rank(message.from, event.time);
       complete(event.rank, *message.receiver);
@@ -196,7 +196,7 @@ void World::send(int from, Transfer& transfer) {
   const std::int64_t delivered = std::max(begin + alpha, receiver.in_free) + wire;
   sender.out_free = begin + wire;
   if (eager) {
-    message->data.assign(transfer.data, transfer.data + transfer.bytes);
+    if (options_.move_data) message->data.assign(transfer.data, transfer.data + transfer.bytes);
     receiver.in_free = delivered;
     transfer.complete = true;
   } else {
@@ -238,7 +238,7 @@ void World::match(int to, const std::shared_ptr<Message>& message, Transfer& tra
                              std::to_string(message->bytes));
   }
   if (message->sender == nullptr) {
-    if (transfer.bytes > 0) std::memcpy(transfer.data, message->data.data(), transfer.bytes);
+    if (!message->data.empty()) std::memcpy(transfer.data, message->data.data(), transfer.bytes);
     complete(to, transfer);
     return;
   }
@@ -246,8 +246,8 @@ void World::match(int to, const std::shared_ptr<Message>& message, Transfer& tra
   Rank& receiver = *ranks_[static_cast<std::size_t>(to)];
   const Link& cost = link(message->from, to);
   const auto wire = static_cast<std::int64_t>(cost.beta_ns_per_byte * static_cast<double>(message->bytes));
-  const std::int64_t begin =
-      std::max({receiver.clock + static_cast<std::int64_t>(cost.alpha_ns), sender.out_free, receiver.in_free});
+  const std::int64_t begin = std::max({message->announced, receiver.clock + static_cast<std::int64_t>(cost.alpha_ns),
+                                       sender.out_free, receiver.in_free});
   sender.out_free = receiver.in_free = begin + wire;
   message->receiver = &transfer;
   schedule(begin + wire, to, message);

@@ -36,12 +36,14 @@ struct Options {
   double gamma_ns_per_byte = 0.1;
   double delta_ns_per_byte = 0.05;
   double signal_ns = 200;          // until a published signal is seen
-  std::size_t eager_bytes = 4096;  // longer messages wait for their receiver
+  std::size_t eager_bytes = 4096;  // longer messages leave when their receiver is ready
   double jitter_ns = 0;            // each event comes up to this much later
   std::uint64_t seed = 1;
   std::vector<std::int64_t> arrivals_ns;  // empty: all at 0
   std::size_t pool_bytes = 1 << 20;
   bool single_copy = true;
+  bool shared_memory = true;  // false: no board, as between nodes
+  bool move_data = true;      // false: messages take their time but carry nothing, for times alone
 };
 
 class World {
@@ -79,7 +81,7 @@ class World {
 
   const Options options_;
   std::mt19937_64 random_;
-  std::vector<std::byte> board_memory_;
+  std::vector<std::byte> board_memory_;  // empty without shared memory; the pool, too
   std::vector<std::byte> pool_memory_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::priority_queue<Event> events_;

@@ -1,0 +1,76 @@
+"""`stretto model`: what the algorithms would take on ranks that share a simple network, in one process and seconds."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from stretto.bench_arguments import build_request, check_collective, check_outputs, make_parser, run_command
+from stretto.bench_launch import run_driver
+from stretto.bench_request import UsageError
+from stretto.library import built_program
+from stretto.simulation_report import WARM_UP, choose_algorithms, choose_iterations, show_simulation
+
+_PROGRAM = "stretto-model"
+# Option -> (the program's key, default, what it is).
+_COSTS = {
+    "--alpha": ("alpha_ns", 2000.0, "latency between nodes in ns"),
+    "--beta": ("beta_ns_per_byte", 0.1, "ns a byte between nodes: 0.1 is 10 GB/s"),
+    "--node-alpha": ("node_alpha_ns", 500.0, "latency within a node in ns"),
+    "--node-beta": ("node_beta_ns_per_byte", 0.1, "ns a byte within a node"),
+    "--gamma": ("gamma_ns_per_byte", 0.1, "ns to reduce a byte"),
+    "--delta": ("delta_ns_per_byte", 0.05, "ns to copy a byte"),
+}
+_HELP = """algorithms: those of `stretto algorithms`, or `all` that can run there: algorithms over shared memory need
+all ranks on one node, --ranks-per-node as large as --ranks. A message of n bytes takes alpha + n beta; one that is
+longer than --eager leaves when its receiver is ready. A rank sends and receives one message a time. More in
+docs/simulation.md."""
+
+
+def _build_parser() -> argparse.ArgumentParser:
+    parser = make_parser("model", __doc__, _HELP, algorithms="all")
+    parser.add_argument("--ranks", type=int, default=64, help="(default: %(default)s)")
+    parser.add_argument("--ranks-per-node", type=int, default=1, help="(default: %(default)s)")
+    for option, (key, default, meaning) in _COSTS.items():
+        parser.add_argument(option, dest=key, type=float, default=default, help=f"{meaning} (default: %(default)s)")
+    parser.add_argument("--eager", type=int, default=4096, help="longest eager message in bytes (default: %(default)s)")
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    check_collective(arguments)
+    check_outputs(arguments)
+    if arguments.ranks_per_node < 1 or arguments.eager < 0:
+        raise UsageError("--ranks-per-node must be at least 1, and --eager not negative")
+    one_node = arguments.ranks_per_node >= arguments.ranks
+    algorithms = choose_algorithms(arguments.collective, arguments.algorithms, one_node)
+    request = build_request(arguments, arguments.ranks, WARM_UP, choose_iterations, algorithms)
+    machine: dict[str, object] = {key: getattr(arguments, key) for key, _, _ in _COSTS.values()}
+    machine |= {"ranks_per_node": arguments.ranks_per_node, "eager_bytes": arguments.eager}
+    program = built_program(_PROGRAM)
+
+    def command(output: Path, replay_file: Path) -> list[str]:
+        values = {"ranks": request.ranks} | machine
+        return [
+            str(program),
+            *request.driver_arguments(output, replay_file),
+            *(f"{key}={values[key]}" for key in values),
+        ]
+
+    with Console(stderr=True).status("modelling"):
+        run = run_driver(request, command, dict(os.environ), arguments.timeout)
+    show_simulation(arguments, run, machine, f"{arguments.ranks_per_node} a node, modelled")
+    return 0
+
+
+def main(argv: list[str]) -> int:
+    """Exit code: 0 predicted, 1 a wrong result or a failed run, 2 usage."""
+    return run_command(_build_parser(), _run, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,168 @@
+"""`stretto sim`: library and benchmark on a cluster that SimGrid simulates, contention of the network included."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from stretto.algorithms import load_registry
+from stretto.bench_arguments import build_request, check_collective, check_outputs, make_parser, run_command
+from stretto.bench_launch import REPOSITORY, run_driver
+from stretto.bench_request import Request, UsageError
+from stretto.simulation_report import WARM_UP, choose_algorithms, choose_iterations, show_simulation
+
+_DRIVER = "stretto-bench-smpi"
+_SELECTORS = ("ompi", "mpich", "mvapich2", "impi", "default")
+# docs/simulation.md has the reason of each.
+_RECIPE = {
+    "smpi/simulate-computation": "no",
+    "smpi/grow-injected-times": "no",
+    "smpi/test": "0",
+    "smpi/iprobe": "0",
+    "smpi/wtime": "0",
+    "smpi/async-small-thresh": "65536",
+    "smpi/lat-factor": "0:1",
+    "smpi/bw-factor": "0:0.965",
+    "contexts/stack-size": "256",
+    "network/crosstraffic": "0",
+}
+# For the communicators that are made and the harness around the calls: selectors name algorithms there that take 10^6
+# messages on 1024 ranks. The collective that is measured stays as it was asked for.
+_AROUND = {"bcast": "binomial_tree", "barrier": "ompi_recursivedoubling", "allreduce": "rdb", "allgather": "bruck"}
+_HELP = """algorithms: those of `stretto algorithms` that work by messages alone, `all` for all of them, and `native`:
+the collectives of the MPI library that --selector names, as SimGrid has them, or the one of --native-algorithm. Works
+after scripts/build_sim.sh. What the figures can tell: docs/simulation.md."""
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A simulated cluster; its nodes are named node-0, node-1, ..."""
+
+    file: str
+    nodes: int
+    ranks_per_node: int
+
+    @property
+    def ranks(self) -> int:
+        return self.nodes * self.ranks_per_node
+
+
+PLATFORMS = {
+    "ethernet-48": Platform("ethernet-48.xml", 48, 1),
+    "cluster-32x4": Platform("cluster-32x4.xml", 32, 4),
+    "fat-tree-128x32": Platform("fat-tree-128x32.so", 128, 32),
+}
+
+
+def _build_parser() -> argparse.ArgumentParser:
+    parser = make_parser("sim", __doc__, _HELP, algorithms="native,all")
+    parser.add_argument("--platform", choices=tuple(PLATFORMS), default="ethernet-48", help="(default: %(default)s)")
+    parser.add_argument("--ranks", type=int, help="the nodes are filled one after another (default: all there are)")
+    parser.add_argument(
+        "--selector", choices=_SELECTORS, default="ompi", help="whose choice `native` is (default: %(default)s)"
+    )
+    parser.add_argument("--native-algorithm", metavar="NAME", help="one of SimGrid's, such as rab1 or lr, for `native`")
+    parser.add_argument("--gamma", type=float, default=0.0, help="ns to reduce a byte (default: %(default)s)")
+    parser.add_argument("--delta", type=float, default=0.0, help="ns to copy a byte (default: %(default)s)")
+    return parser
+
+
+def locate_simulation() -> Path:
+    """The folder that scripts/build_sim.sh has built. Raises UsageError where something is missing."""
+    folder = Path(os.environ.get("STRETTO_SIM_DIR", REPOSITORY / "build-sim")).resolve()
+    if not (folder / "bin" / _DRIVER).is_file():
+        raise UsageError(
+            f"{folder / 'bin' / _DRIVER} is missing: run scripts/build_sim.sh, which installs SimGrid, too"
+        )
+    if shutil.which("smpirun") is None:
+        raise UsageError("smpirun is not on PATH: run scripts/build_sim.sh, which installs SimGrid")
+    return folder
+
+
+def _write_hosts(path: Path, platform: Platform, ranks: int) -> None:
+    """One line a rank."""
+    path.write_text("".join(f"node-{rank // platform.ranks_per_node}\n" for rank in range(ranks)))
+
+
+def build_command(
+    request: Request, platform: Platform, folder: Path, settings: dict[str, str], output: Path, replay_file: Path
+) -> list[str]:
+    """The smpirun command. Its copies of the executable, one a rank, go where `output` does."""
+    hosts = output.with_name("hosts")
+    _write_hosts(hosts, platform, request.ranks)
+    return [
+        *("env", f"TMPDIR={output.parent}"),
+        *("smpirun", "-np", str(request.ranks), "-hostfile", str(hosts)),
+        *("-platform", str(folder / "platforms" / platform.file)),
+        *(f"--cfg={key}:{value}" for key, value in settings.items()),
+        str(folder / "bin" / _DRIVER),
+        *request.driver_arguments(output, replay_file),
+    ]
+
+
+def _check(arguments: argparse.Namespace, algorithms: tuple[str, ...], platform: Platform, ranks: int) -> None:
+    if ranks > platform.ranks:
+        raise UsageError(f"--ranks {ranks}: {arguments.platform} has room for {platform.ranks}")
+    for option in ("gamma", "delta"):
+        if not 0 <= getattr(arguments, option) < float("inf"):
+            raise UsageError(f"--{option} {getattr(arguments, option):g}: must be 0 or more")
+    refused = {
+        entry.name
+        for entry in load_registry()
+        if entry.collective == arguments.collective and entry.needs_shared_memory and entry.name in algorithms
+    }
+    if refused:
+        raise UsageError(
+            f"--algorithms {', '.join(sorted(refused))}: the ranks' shared memory is not simulated; leave them out, or "
+            "ask `stretto model` with --ranks-per-node"
+        )
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    check_collective(arguments)
+    check_outputs(arguments)
+    platform = PLATFORMS[arguments.platform]
+    ranks = platform.ranks if arguments.ranks is None else arguments.ranks
+    algorithms = choose_algorithms(arguments.collective, arguments.algorithms, shared_memory=False)
+    _check(arguments, algorithms, platform, ranks)
+    request = build_request(arguments, ranks, WARM_UP, choose_iterations, algorithms)
+    settings = _RECIPE | {"smpi/coll-selector": arguments.selector}
+    settings |= {f"smpi/{name}": choice for name, choice in _AROUND.items() if name != arguments.collective}
+    if arguments.native_algorithm is not None:
+        settings[f"smpi/{arguments.collective}"] = arguments.native_algorithm
+    folder = locate_simulation()
+    environment = dict(os.environ) | {
+        "STRETTO_SIM_GAMMA": repr(arguments.gamma),
+        "STRETTO_SIM_DELTA": repr(arguments.delta),
+    }
+
+    def command(output: Path, replay_file: Path) -> list[str]:
+        return build_command(request, platform, folder, settings, output, replay_file)
+
+    with Console(stderr=True).status("simulating"):
+        run = run_driver(request, command, environment, arguments.timeout)
+    machine: dict[str, object] = {
+        "platform": arguments.platform,
+        "ranks_per_node": platform.ranks_per_node,
+        "gamma_ns_per_byte": arguments.gamma,
+        "delta_ns_per_byte": arguments.delta,
+        "settings": settings,
+    }
+    native = arguments.native_algorithm or arguments.selector
+    show_simulation(arguments, run, machine, f"{arguments.platform}, native: {native}")
+    return 0
+
+
+def main(argv: list[str]) -> int:
+    """Exit code: 0 simulated, 1 a wrong result or a failed run, 2 usage."""
+    return run_command(_build_parser(), _run, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

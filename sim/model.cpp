@@ -1,0 +1,158 @@
+#include "model.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+
+#include "random.hpp"
+
+namespace stretto::model {
+namespace {
+
+// Results are proven at the size itself as long as the ranks' buffers fit, else at the largest size that does.
+constexpr std::size_t most_data_bytes = std::size_t{256} << 20;
+constexpr std::size_t smallest_pool_bytes = std::size_t{4} << 20;
+
+void combine_nothing(const void*, void*, std::size_t, const void*) {}
+
+Element element_of(bench::Datatype datatype) {
+  switch (datatype) {
+    case bench::Datatype::float64:
+      return Element::float64;
+    case bench::Datatype::int32:
+      return Element::int32;
+    default:
+      return Element::float32;
+  }
+}
+
+Reduction reduction_of(const bench::Options& request, bool with_data) {
+  const Operation operation = request.operation == bench::Operation::sum ? Operation::sum : Operation::maximum;
+  Reduction reduction = predefined_reduction(operation, element_of(request.datatype));
+  if (!with_data) reduction.combine = &combine_nothing;
+  return reduction;
+}
+
+// The buffers of all ranks. Without data all use the same ones: no time depends on what is in them.
+class Buffers {
+ public:
+  Buffers(const bench::Options& request, const bench::CaseData* data, int ranks, std::size_t size_bytes)
+      : sends_(data != nullptr ? static_cast<std::size_t>(ranks) : 1, std::vector<std::byte>(size_bytes)),
+        receives_(sends_) {
+    for (std::size_t rank = 0; data != nullptr && rank < sends_.size(); ++rank) {
+      const bench::Periods mine{data->contribution(static_cast<int>(rank))};
+      bench::fill_blocks(sends_[rank], mine);
+      if (request.in_place || request.collective == bench::Collective::bcast) bench::fill_blocks(receives_[rank], mine);
+    }
+  }
+
+  std::byte* send(int rank) { return at(sends_, rank).data(); }
+  std::byte* receive(int rank) { return at(receives_, rank).data(); }
+  const std::vector<std::byte>& result(int rank) { return at(receives_, rank); }
+
+ private:
+  static std::vector<std::byte>& at(std::vector<std::vector<std::byte>>& all, int rank) {
+    return all.size() == 1 ? all.front() : all[static_cast<std::size_t>(rank)];
+  }
+
+  std::vector<std::vector<std::byte>> sends_;
+  std::vector<std::vector<std::byte>> receives_;
+};
+
+stretto::Call call_of_rank(const bench::Options& request, Buffers& buffers, std::size_t size_bytes, int root,
+                           int rank) {
+  stretto::Call call;
+  call.element_bytes = bench::bytes_of(request.datatype);
+  call.count = size_bytes / call.element_bytes;
+  call.root = root;
+  const bool has_output = request.collective != bench::Collective::reduce || rank == root;
+  if (has_output) call.output = buffers.receive(rank);
+  const bool one_buffer = request.collective == bench::Collective::bcast || (request.in_place && has_output);
+  call.input = one_buffer ? call.output : buffers.send(rank);
+  return call;
+}
+
+}  // namespace
+
+Model::Model(const ModelOptions& options)
+    : options_(options), pattern_(bench::ArrivalPattern::parse(options.request.arrival)), writer_(options.request) {
+  for (int rank = 0; rank < options.machine.ranks; ++rank) nodes_.push_back(rank / options.machine.ranks_per_node);
+  pattern_.check(nodes_);
+  if (pattern_.noise_hz() > 0) throw bench::UsageError("arrival=noise: is not in the model");
+}
+
+void Model::run() {
+  writer_.write_setup("\"ranks\": " + std::to_string(options_.machine.ranks) + ", \"nodes\": " +
+                      std::to_string(nodes_.back() + 1) + ", \"clock_error_ns\": 0, \"mpi\": \"modelled\"");
+  for (std::size_t i = 0; i < options_.request.sizes_bytes.size(); ++i) run_size(i);
+  writer_.write_end();
+}
+
+void Model::run_size(std::size_t size_index) {
+  const bench::Options& request = options_.request;
+  const std::size_t size_bytes = request.sizes_bytes[size_index];
+  const int iterations = request.iterations[size_index], ranks = options_.machine.ranks;
+  const std::int64_t latency = latency_ns(size_bytes);
+  writer_.write_size({size_bytes, iterations, 0, latency, 0});
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    // Nothing warms up here; the calls are those that the benchmark makes after its warm-up.
+    const int index = iteration + request.warm_up;
+    const auto delays = pattern_.delays_ns(request.seed, static_cast<std::uint64_t>(index), nodes_, latency);
+    for (std::size_t algorithm = 0; algorithm < request.algorithms.size(); ++algorithm)
+      run_call(size_bytes, {iteration, algorithm, request.root.value_or(index % ranks), 0, delays});
+  }
+}
+
+void Model::run_call(std::size_t size_bytes, const bench::Call& call) {
+  const Algorithm& algorithm = *options_.algorithms[call.algorithm];
+  const std::size_t element_bytes = bench::bytes_of(options_.request.datatype);
+  const std::size_t most_bytes =
+      most_data_bytes / static_cast<std::size_t>(options_.machine.ranks) / element_bytes * element_bytes;
+  const bool fits = size_bytes <= most_bytes;
+  if (call.iteration == 0 && !fits) simulate(algorithm, most_bytes, call, true);
+  const std::vector<std::int64_t> exits = simulate(algorithm, size_bytes, call, call.iteration == 0 && fits);
+
+  std::vector<bench::Passage> passages;
+  for (std::size_t rank = 0; rank < exits.size(); ++rank) passages.push_back({call.delays_ns[rank], exits[rank], 0});
+  writer_.write_call(size_bytes, call, std::string(algorithm.name), passages);
+}
+
+std::vector<std::int64_t> Model::simulate(const Algorithm& algorithm, std::size_t size_bytes, const bench::Call& call,
+                                          bool with_data) const {
+  const bench::Options& request = options_.request;
+  sim::Options machine = options_.machine;
+  machine.arrivals_ns = call.delays_ns;
+  machine.seed = bench::random_bits(request.seed, static_cast<std::uint64_t>(call.iteration), size_bytes);
+  machine.shared_memory = algorithm.memory != Memory::none;
+  machine.pool_bytes = std::max(std::bit_ceil(2 * size_bytes), smallest_pool_bytes);
+  machine.move_data = with_data;
+
+  bench::CaseData data(request, machine.ranks, size_bytes);
+  if (with_data) data.begin(machine.seed, call.root, bench::Values::exact);
+  Buffers buffers(request, with_data ? &data : nullptr, machine.ranks, size_bytes);
+  const Reduction reduction = reduction_of(request, with_data);
+  sim::World world(machine);
+  std::vector<std::int64_t> exits = world.run([&](Group& g) {
+    stretto::Call mine = call_of_rank(request, buffers, size_bytes, call.root, g.rank());
+    mine.reduction = &reduction;
+    return run_algorithm(g, algorithm, mine);
+  });
+
+  const bool at_root_only = request.collective == bench::Collective::reduce;
+  for (int rank = 0; with_data && rank < machine.ranks; ++rank) {
+    if (at_root_only && rank != call.root) continue;
+    if (const auto error = data.find_error(buffers.result(rank), data.expected_by(rank)))
+      throw std::runtime_error(std::string(bench::name_of(request.collective)) + ", " + std::string(algorithm.name) +
+                               ", " + std::to_string(size_bytes) + " bytes, rank " + std::to_string(rank) + ": " +
+                               *error);
+  }
+  return exits;
+}
+
+std::int64_t Model::latency_ns(std::size_t size_bytes) const {
+  const sim::Options& machine = options_.machine;
+  const sim::Link& link = options_.one_node() ? machine.intra : machine.inter;
+  return static_cast<std::int64_t>(link.alpha_ns + link.beta_ns_per_byte * static_cast<double>(size_bytes));
+}
+
+}  // namespace stretto::model

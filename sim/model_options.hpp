@@ -1,0 +1,23 @@
+// What the model is asked: the benchmark's options, and the machine to run them on.
+#pragma once
+
+#include <vector>
+
+#include "algorithms/registry.hpp"
+#include "options.hpp"
+#include "transport/sim/world.hpp"
+
+namespace stretto::model {
+
+struct ModelOptions {
+  bench::Options request;
+  std::vector<const Algorithm*> algorithms;  // of the request
+  sim::Options machine;
+
+  bool one_node() const { return machine.ranks <= machine.ranks_per_node; }
+};
+
+// Throws bench::UsageError naming the key, the value and what would be right.
+ModelOptions parse_model_options(int argc, char** argv);
+
+}  // namespace stretto::model

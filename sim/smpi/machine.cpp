@@ -1,0 +1,18 @@
+// A machine that SimGrid simulates. All its ranks are in one process, but what they would pay for memory that they
+// share is not modelled: algorithms that need it give way.
+#include "intercept/machine.hpp"
+
+#include "simulated_platform.hpp"
+#include "transport/mpi/mpi_transport.hpp"
+
+namespace stretto::intercept {
+
+bool can_share_memory(MPI_Comm) { return false; }
+
+std::unique_ptr<Platform> make_platform(shm::NodeFacts) { return std::make_unique<smpi::SimulatedPlatform>(); }
+
+std::unique_ptr<Transport> make_message_transport(MPI_Comm comm) {
+  return std::make_unique<mpi::MpiTransport>(comm, mpi::Waiting::blocking);
+}
+
+}  // namespace stretto::intercept

@@ -1,0 +1,28 @@
+// The platform of ranks that SimGrid simulates: its clock, and work that takes the time we say.
+#pragma once
+
+#include "core/platform.hpp"
+
+namespace stretto::smpi {
+
+class SimulatedPlatform final : public Platform {
+ public:
+  /// Reads what work costs from STRETTO_SIM_GAMMA (reducing) and STRETTO_SIM_DELTA (copying), in ns a byte; 0 if unset.
+  SimulatedPlatform();
+
+  std::int64_t now_ns() override;
+  void publish(Signal& signal, std::uint64_t value) override;
+  void watching(Signal&, std::uint64_t) override {}
+  /// Sleeps in simulated time, in which a spinning rank would stay for ever.
+  void idle(Signal* sole, std::uint64_t target, unsigned idle_rounds) override;
+  void charge(Work work, std::size_t bytes) override;
+  bool can_read_peers() const override { return false; }
+  bool read_peer(int, void*, std::uint64_t, std::size_t) override { return false; }
+
+ private:
+  double gamma_ns_per_byte_;
+  double delta_ns_per_byte_;
+  double owed_ns_ = 0;  // charged and not yet slept: less than a nanosecond
+};
+
+}  // namespace stretto::smpi

@@ -1,0 +1,23 @@
+// What an engine takes from the machine that its ranks run on. Two definitions: machine.cpp for real machines, and
+// sim/smpi/machine.cpp for those that SimGrid simulates.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "core/platform.hpp"
+#include "core/transport.hpp"
+#include "transport/shm/node_platform.hpp"
+
+namespace stretto::intercept {
+
+/// Whether all ranks of `comm` can have memory in common; the same on all of them. Collective.
+bool can_share_memory(MPI_Comm comm);
+
+std::unique_ptr<Platform> make_platform(shm::NodeFacts facts);
+
+/// Messages over MPI. `comm` carries nothing else and outlives the transport.
+std::unique_ptr<Transport> make_message_transport(MPI_Comm comm);
+
+}  // namespace stretto::intercept

@@ -1,0 +1,135 @@
+"""`stretto model`: its times are those of the formulas where there are formulas, and the same whenever it is asked."""
+
+from pathlib import Path
+
+import pytest
+from simulated import figures, predict
+
+from stretto.errors import StrettoError
+from stretto.library import built_program
+from stretto.model import main
+
+ALPHA, BETA, GAMMA = 1000, 2, 3
+_COSTS = [f"--alpha={ALPHA}", f"--beta={BETA}", f"--gamma={GAMMA}", "--delta=0"]
+_EAGER = ["--eager=1000000"]
+_RANKS = 8
+_ROUNDS = 3
+
+
+def _is_built() -> bool:
+    try:
+        return built_program("stretto-model").is_file()
+    except StrettoError:
+        return False
+
+
+pytestmark = pytest.mark.skipif(not _is_built(), reason="needs `make build`")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "alphas", "wire_share", "work_share"),
+    [
+        ("recursive_doubling", _ROUNDS, _ROUNDS, _ROUNDS),
+        ("rabenseifner", 2 * _ROUNDS, 2 * 7 / 8, 7 / 8),
+        ("ring", 2 * 7, 2 * 7 / 8, 7 / 8),
+        ("reduce_bcast", 2 * _ROUNDS, 2 * _ROUNDS, _ROUNDS),
+    ],
+)
+@pytest.mark.parametrize("size", [64, 64 << 10])
+def test_balanced_ranks_take_what_the_formulas_say(
+    tmp_path: Path, algorithm: str, alphas: int, wire_share: float, work_share: float, size: int
+) -> None:
+    arguments = ["allreduce", "--algorithms", algorithm, "--ranks", str(_RANKS), "--sizes", str(size)]
+    times = figures(predict(main, tmp_path, *arguments, *_COSTS, *_EAGER), algorithm)
+    expected = alphas * ALPHA + size * (wire_share * BETA + work_share * GAMMA)
+    assert times["run_time"] == times["lag"] == expected
+
+
+def test_a_long_message_waits_for_its_receiver(tmp_path: Path) -> None:
+    """Then the receiver's delay is in the sender's time: ranks 0 and 1, of which one comes late."""
+    arguments = ["bcast", "--algorithms", "binomial", "--ranks", "2", "--sizes", "8K", "--arrival", "one-late:100us"]
+    one_way = ALPHA + 8192 * BETA
+    waiting = set()
+    for root in ("0", "1"):
+        asked = predict(main, tmp_path, *arguments, *_COSTS, "--eager", "4096", "--root", root, "--iterations", "1")
+        times = figures(asked, "binomial")
+        assert times["lag"] == one_way
+        waiting.add(times["elapsed"])
+    assert waiting == {one_way + 50_000}
+    eager = figures(predict(main, tmp_path, *arguments, *_COSTS, *_EAGER, "--iterations", "1"), "binomial")
+    assert eager["elapsed"] <= one_way + 50_000
+
+
+@pytest.mark.parametrize("eager", ["4096", "1000000"])
+def test_the_last_rank_pays_for_every_round_of_recursive_doubling(tmp_path: Path, eager: str) -> None:
+    late_ns, size = 1_000_000, 8 << 10
+    arguments = ["allreduce", "--algorithms", "recursive_doubling", "--ranks", str(_RANKS), "--sizes", str(size)]
+    content = predict(main, tmp_path, *arguments, "--arrival", "one-late:1ms", *_COSTS, "--eager", eager)
+    times = figures(content, "recursive_doubling")
+    lag = _ROUNDS * (ALPHA + size * (BETA + GAMMA))
+    assert times["lag"] == lag
+    assert times["run_time"] == late_ns + lag
+    assert times["elapsed"] < times["run_time"]
+
+
+def test_shared_memory_comes_with_one_node(tmp_path: Path) -> None:
+    spread = predict(main, tmp_path, "allreduce", "--ranks", "8", "--sizes", "64")["request"]["algorithms"]
+    arguments = ["allreduce", "--ranks", "8", "--ranks-per-node", "8", "--sizes", "64,200K", "--arrival", "uniform:1ms"]
+    together = predict(main, tmp_path, *arguments)["request"]["algorithms"]
+    assert "ring" in spread
+    assert "arrival_stripes" not in spread
+    assert {"ring", "arrival_stripes"} <= set(together)
+
+
+def test_a_node_is_nearer_than_the_network(tmp_path: Path) -> None:
+    arguments = ["barrier", "--algorithms", "dissemination", "--ranks", "4", "--alpha", "1000", "--node-alpha", "100"]
+    times = [
+        figures(predict(main, tmp_path, *arguments, "--ranks-per-node", str(ranks)), "dissemination")["run_time"]
+        for ranks in (1, 2, 4)
+    ]
+    assert times == [2000, 2000, 200]
+
+
+@pytest.mark.parametrize("collective", ["allreduce", "reduce", "bcast", "barrier"])
+@pytest.mark.parametrize("nodes", ["1", "12"])
+def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, collective: str, nodes: str) -> None:
+    sizes = [] if collective == "barrier" else ["--sizes", "8,40K"]
+    arguments = [collective, "--ranks", "12", "--ranks-per-node", nodes, *sizes, "--arrival", "uniform:20us"]
+    texts = []
+    for seed in ("7", "7", "8"):
+        output = tmp_path / "out.json"
+        assert main([*arguments, "--seed", seed, "--json", str(output)]) == 0
+        texts.append(output.read_bytes())
+    assert texts[0] == texts[1]
+    assert texts[0] != texts[2]
+
+
+def test_a_thousand_ranks_in_the_forms_of_a_call(tmp_path: Path) -> None:
+    for form in (["reduce", "--in-place", "--root", "3", "--op", "max"], ["allreduce", "--datatype", "double"]):
+        names = "binomial" if form[0] == "reduce" else "rabenseifner"
+        content = predict(main, tmp_path, *form, "--algorithms", names, "--ranks", "1000", "--sizes", "1K,1M")
+        assert [size["summary"]["size"] for size in content["sizes"]] == [1 << 10, 1 << 20]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "which collective"),
+        (["allreduce", "--ranks", "1"], "at least 2"),
+        (["allreduce", "--ranks-per-node", "0"], "at least 1"),
+        (["allreduce", "--eager", "-1"], "not negative"),
+        (["allreduce", "--alpha", "-1"], "alpha_ns=-1.0: must be 0 or more"),
+        (["allreduce", "--beta", "nan"], "beta_ns_per_byte=nan"),
+        (["allreduce", "--algorithms", "native"], "own allreduce algorithms only"),
+        (["allreduce", "--algorithms", "arrival_chain"], "ranks_per_node=64"),
+        (["reduce", "--root", "64"], "ranks 0 to 63"),
+        (["allreduce", "--sizes", "6"], "not a multiple"),
+        (["allreduce", "--arrival", "late:1ms"], "--arrival late:1ms"),
+        (["allreduce", "--json", "/nonexistent/x.json"], "no folder"),
+    ],
+)
+def test_usage_errors_are_exit_code_2_with_a_reason(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,161 @@
+"""`stretto sim`: the same whenever it is asked, and what formulas and `stretto model` say where nothing contends."""
+
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from simulated import figures, predict
+
+from stretto import model
+from stretto.bench_request import UsageError
+from stretto.sim import PLATFORMS, locate_simulation, main
+
+# Of the platform ethernet-48: two cables on the way, of which SimGrid's messages fill 96.5 %.
+ALPHA_NS = 24_000
+BETA_NS = 1e9 / (0.965 * 125e6)
+
+
+def _why_not() -> str:
+    if shutil.which("smpirun") is None:
+        return "needs SimGrid and scripts/build_sim.sh"
+    try:
+        locate_simulation()
+    except UsageError as missing:
+        return str(missing)
+    return ""
+
+
+needs_simgrid = pytest.mark.skipif(bool(_why_not()), reason=_why_not())
+
+
+def simulate(folder: Path, *arguments: str) -> Any:
+    return predict(main, folder, *arguments)
+
+
+@needs_simgrid
+@pytest.mark.parametrize(
+    ("collective", "platform"), [("allreduce", "ethernet-48"), ("reduce", "cluster-32x4"), ("bcast", "fat-tree-128x32")]
+)
+def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, collective: str, platform: str) -> None:
+    arguments = [collective, "--platform", platform, "--ranks", "12", "--sizes", "8,40K", "--arrival", "uniform:200us"]
+    texts = []
+    for seed in ("7", "7", "8"):
+        output = tmp_path / "out.json"
+        assert main([*arguments, "--iterations", "2", "--seed", seed, "--json", str(output)]) == 0
+        texts.append(output.read_bytes())
+    assert texts[0] == texts[1]
+    assert texts[0] != texts[2]
+
+
+@needs_simgrid
+@pytest.mark.parametrize("ranks", [16, 48])
+def test_a_broadcast_by_blocks_takes_what_its_formula_says(tmp_path: Path, ranks: int) -> None:
+    """(log P + P - 1) latencies and twice the bytes: the root's cable bounds the scatter, everyone's the ring."""
+    arguments = ["bcast", "--algorithms", "scatter_allgather", "--sizes", "8M", "--root", "0", "--ranks", str(ranks)]
+    times = figures(simulate(tmp_path, *arguments), "scatter_allgather")
+    latencies = math.ceil(math.log2(ranks)) + ranks - 1
+    expected = latencies * ALPHA_NS + 2 * (8 << 20) * (ranks - 1) / ranks * BETA_NS
+    assert times["run_time"] == pytest.approx(expected, rel=0.02)
+
+
+@needs_simgrid
+@pytest.mark.parametrize("arrival", ["balanced", "one-late:2ms"])
+@pytest.mark.parametrize(("algorithm", "size"), [("recursive_doubling", "8"), ("rabenseifner", "4M"), ("ring", "16M")])
+def test_the_model_agrees_where_nothing_contends(tmp_path: Path, algorithm: str, size: str, arrival: str) -> None:
+    arguments = ["allreduce", "--algorithms", algorithm, "--ranks", "16", "--sizes", size, "--arrival", arrival]
+    simulated = figures(simulate(tmp_path, *arguments), algorithm)
+    costs = ["--alpha", str(ALPHA_NS), "--beta", str(BETA_NS), "--gamma", "0", "--delta", "0"]
+    modelled = figures(predict(model.main, tmp_path, *arguments, *costs), algorithm)
+    for metric in ("run_time", "lag", "elapsed"):
+        assert simulated[metric] == pytest.approx(modelled[metric], rel=0.05)
+
+
+@needs_simgrid
+def test_work_is_charged(tmp_path: Path) -> None:
+    arguments = ["allreduce", "--algorithms", "recursive_doubling", "--ranks", "8", "--sizes", "64K"]
+    free = figures(simulate(tmp_path, *arguments), "recursive_doubling")
+    charged = figures(simulate(tmp_path, *arguments, "--gamma", "3"), "recursive_doubling")
+    assert charged["run_time"] - free["run_time"] == pytest.approx(3 * (64 << 10) * 3, rel=1e-3)
+
+
+@needs_simgrid
+def test_native_is_whose_one_asks_for(tmp_path: Path) -> None:
+    arguments = ["allreduce", "--algorithms", "native,ring", "--ranks", "16", "--sizes", "1M"]
+    its_ring = simulate(tmp_path, *arguments, "--native-algorithm", "lr")
+    assert figures(its_ring, "native")["run_time"] == pytest.approx(figures(its_ring, "ring")["run_time"], rel=0.02)
+    choices = {
+        figures(simulate(tmp_path, *arguments, "--selector", selector), "native")["run_time"]
+        for selector in ("ompi", "mvapich2", "default")
+    }
+    assert len(choices) > 1
+
+
+@needs_simgrid
+def test_ranks_of_a_node_share_its_cable(tmp_path: Path) -> None:
+    """Four ranks send what one sends in a quarter of the time."""
+    arguments = ["allreduce", "--algorithms", "ring,recursive_doubling", "--platform", "cluster-32x4", "--sizes", "1M"]
+    content = simulate(tmp_path, *arguments, "--ranks", "16")
+    assert figures(content, "recursive_doubling")["run_time"] > 2 * figures(content, "ring")["run_time"]
+
+
+@needs_simgrid
+@pytest.mark.parametrize("collective", ["allreduce", "reduce", "bcast", "barrier"])
+def test_every_algorithm_over_messages_runs(tmp_path: Path, collective: str) -> None:
+    sizes = [] if collective == "barrier" else ["--sizes", "8,100K"]
+    content = simulate(tmp_path, collective, "--ranks", "7", "--arrival", "mif:10", "--iterations", "1", *sizes)
+    assert len(content["request"]["algorithms"]) >= 2
+
+
+@needs_simgrid
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["allreduce", "--algorithms", "nonsense"], "unknown algorithm 'nonsense'"),
+        (
+            ["allreduce", "--algorithms", "arrival_stripes"],
+            "arrival_stripes: the ranks' shared memory is not simulated",
+        ),
+        (["allreduce", "--ranks", "49"], "ethernet-48 has room for 48"),
+        (["allreduce", "--gamma", "-1"], "--gamma -1"),
+        (["allreduce", "--platform", "cray"], "invalid choice"),
+        ([], "which collective"),
+    ],
+)
+def test_usage_errors_are_exit_code_2_with_a_reason(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+@needs_simgrid
+def test_an_unknown_native_algorithm_is_answered_by_the_choices(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [
+        "allreduce",
+        "--algorithms",
+        "native",
+        "--ranks",
+        "2",
+        "--sizes",
+        "8",
+        "--native-algorithm",
+        "nonsense",
+    ]
+    assert main(arguments) == 1
+    assert "Valid algorithms: default, lr" in capsys.readouterr().err
+
+
+def test_a_missing_build_names_the_way_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STRETTO_SIM_DIR", str(tmp_path))
+    with pytest.raises(UsageError, match=r"scripts/build_sim\.sh"):
+        locate_simulation()
+
+
+def test_platforms_have_the_size_in_their_name() -> None:
+    assert {name: platform.ranks for name, platform in PLATFORMS.items()} == {
+        "ethernet-48": 48,
+        "cluster-32x4": 128,
+        "fat-tree-128x32": 4096,
+    }
