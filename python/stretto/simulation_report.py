@@ -19,7 +19,7 @@ from stretto.bench_report import (
     summarise,
     write_json,
 )
-from stretto.bench_request import Arrival, parse_algorithms
+from stretto.bench_request import Arrival, UsageError, parse_algorithms
 from stretto.bench_stats import METRICS
 
 # Calls before the first that counts, so that `stretto sim` and `stretto model` see the same delays: in the former's the
@@ -42,7 +42,10 @@ def choose_algorithms(collective: str, names: str, shared_memory: bool) -> tuple
         for entry in load_registry()
         if entry.collective == collective and (shared_memory or not entry.needs_shared_memory)
     )
-    return parse_algorithms(",".join(able if name == "all" else name for name in names.split(",")))
+    wanted = [able if name == "all" else name for name in names.split(",")]
+    if not any(wanted):
+        raise UsageError(f"--algorithms {names}: Stretto has none of {collective} that could run here")
+    return parse_algorithms(",".join(filter(None, wanted)))
 
 
 def show_simulation(arguments: argparse.Namespace, run: RunResult, machine: dict[str, object], title: str) -> None:

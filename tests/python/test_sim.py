@@ -73,6 +73,17 @@ def test_the_model_agrees_where_nothing_contends(tmp_path: Path, algorithm: str,
 
 
 @needs_simgrid
+def test_a_published_linear_scatter(tmp_path: Path) -> None:
+    """8 MB from one of 48 nodes on 1 Gbit Ethernet: 65 ms (Proficz 2020); the root's cable is the bound."""
+    block = 166_664
+    words = ["scatter", "--sizes", str(block), "--algorithms", "native", "--native-algorithm", "ompi_basic_linear"]
+    content = simulate(tmp_path, *words, "--root", "0", "--iterations", "1")
+    lag = figures(content, "native")["lag"]
+    assert lag == pytest.approx(47 * block * BETA_NS, rel=0.03)
+    assert lag == pytest.approx(65e6, rel=0.03)
+
+
+@needs_simgrid
 def test_work_is_charged(tmp_path: Path) -> None:
     arguments = ["allreduce", "--algorithms", "recursive_doubling", "--ranks", "8", "--sizes", "64K"]
     free = figures(simulate(tmp_path, *arguments), "recursive_doubling")
