@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from stretto.bench_launch import REPOSITORY, describe_machine
-from stretto.bench_report import write_json
-from stretto.bench_stats import estimate_paired_ratio
+from stretto.bench.launch import REPOSITORY, describe_machine
+from stretto.bench.report import write_json
+from stretto.bench.stats import estimate_paired_ratio
 from stretto.demo import rank_environment
 from stretto.processes import run_limited
 

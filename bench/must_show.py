@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
-from stretto.bench import main
+from stretto.bench.command import main
 
 if __name__ == "__main__":
     sys.exit(main(["--must-show", *sys.argv[1:]]))

@@ -76,9 +76,9 @@ def main() -> int:
     if options.as_rank:
         train_in_blocks()
         return 0
-    from stretto.bench_launch import describe_machine
-    from stretto.bench_report import write_json
-    from stretto.bench_stats import estimate_paired_ratio
+    from stretto.bench.launch import describe_machine
+    from stretto.bench.report import write_json
+    from stretto.bench.stats import estimate_paired_ratio
 
     seconds = measure()
     ratio = estimate_paired_ratio(seconds[:, 1], seconds[:, 0])

@@ -16,9 +16,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
-from stretto.bench_launch import REPOSITORY, describe_machine
-from stretto.bench_report import write_json
-from stretto.bench_stats import Estimate, estimate_median
+from stretto.bench.launch import REPOSITORY, describe_machine
+from stretto.bench.report import write_json
+from stretto.bench.stats import Estimate, estimate_median
 from stretto.demo import rank_environment
 from stretto.processes import run_limited
 

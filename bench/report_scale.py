@@ -18,8 +18,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
-from stretto.bench_launch import describe_machine
-from stretto.bench_report import write_json
+from stretto.bench.launch import describe_machine
+from stretto.bench.report import write_json
 from stretto.profile.files import HEADER, MAGIC, RECORD, VERSION
 
 CALLS, RANKS = 1_000_000, 8

@@ -1,4 +1,4 @@
-// Samples as a file: one JSON object a line, which python/stretto/bench_launch.py reads.
+// Samples as a file: one JSON object a line, which python/stretto/bench/launch.py reads.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ app = typer.Typer(
 
 app.add_typer(cluster_app, name="cluster")
 # Commands whose modules read their options themselves.
-_WITH_OWN_OPTIONS = ("bench", "model", "sim")
+_WITH_OWN_OPTIONS = {"bench": "stretto.bench.command", "model": "stretto.model", "sim": "stretto.sim"}
 _OWN_OPTIONS: dict[str, Any] = {
     "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
     "add_help_option": False,
@@ -191,7 +191,7 @@ def sim(context: typer.Context) -> None:
 
 def _hand_over(command: str, arguments: list[str]) -> None:
     """Leave the rest to the command's module, imported only now since nothing else needs it."""
-    sys.exit(importlib.import_module(f"stretto.{command}").main(arguments))
+    sys.exit(importlib.import_module(_WITH_OWN_OPTIONS[command]).main(arguments))
 
 
 @app.command()

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from stretto.bench_arguments import build_request, check_collective, check_outputs, make_parser, run_command
-from stretto.bench_launch import run_driver
-from stretto.bench_request import UsageError
+from stretto.bench.arguments import build_request, check_collective, check_outputs, make_parser, run_command
+from stretto.bench.launch import run_driver
+from stretto.bench.request import UsageError
 from stretto.library import built_program
 from stretto.simulation_report import WARM_UP, choose_algorithms, choose_iterations, show_simulation
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 
-from stretto.bench_request import Request
+from stretto.bench.request import Request
 from stretto.profile.files import Profile
 
 

@@ -16,10 +16,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from stretto.bench_launch import describe_machine, mpi_name, run_request
-from stretto.bench_report import format_ratio, format_size, format_time, summarise, write_json
-from stretto.bench_request import Request, UsageError, parse_arrival, parse_sizes
-from stretto.bench_stats import Estimate, estimate_paired_ratio
+from stretto.bench.launch import describe_machine, mpi_name, run_request
+from stretto.bench.report import format_ratio, format_size, format_time, summarise, write_json
+from stretto.bench.request import Request, UsageError, parse_arrival, parse_sizes
+from stretto.bench.stats import Estimate, estimate_paired_ratio
 from stretto.progress import measuring
 
 OURS = "default"

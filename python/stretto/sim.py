@@ -12,9 +12,9 @@ from pathlib import Path
 from rich.console import Console
 
 from stretto.algorithms import load_registry
-from stretto.bench_arguments import build_request, check_collective, check_outputs, make_parser, run_command
-from stretto.bench_launch import REPOSITORY, run_driver
-from stretto.bench_request import Request, UsageError
+from stretto.bench.arguments import build_request, check_collective, check_outputs, make_parser, run_command
+from stretto.bench.launch import REPOSITORY, run_driver
+from stretto.bench.request import Request, UsageError
 from stretto.simulation_report import WARM_UP, choose_algorithms, choose_iterations, show_simulation
 
 _DRIVER = "stretto-bench-smpi"

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from stretto.algorithms import load_registry
-from stretto.bench_launch import RunResult
-from stretto.bench_report import (
+from stretto.bench.launch import RunResult
+from stretto.bench.report import (
     AlgorithmSummary,
     SizeSummary,
     find_replacements,
@@ -19,8 +19,8 @@ from stretto.bench_report import (
     summarise,
     write_json,
 )
-from stretto.bench_request import Arrival, UsageError, parse_algorithms
-from stretto.bench_stats import METRICS
+from stretto.bench.request import Arrival, UsageError, parse_algorithms
+from stretto.bench.stats import METRICS
 
 # Calls before the first that counts, so that `stretto sim` and `stretto model` see the same delays: in the former's the
 # library makes its communicators.

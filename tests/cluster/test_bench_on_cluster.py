@@ -16,7 +16,7 @@ from conftest import LIMIT_S
 from mpi_jobs import open_mpi_only, processes_with
 from test_cluster_command import all_end
 
-from stretto.bench import main
+from stretto.bench.command import main
 
 pytestmark = pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun")
 

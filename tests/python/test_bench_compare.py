@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from test_bench_stats import MACHINE, REQUEST, SETUP, make_size
 
-from stretto.bench import main
-from stretto.bench_compare import compare
-from stretto.bench_launch import RunResult
-from stretto.bench_plot import write_plot
-from stretto.bench_report import result_as_json, summarise, write_json
+from stretto.bench.command import main
+from stretto.bench.compare import compare
+from stretto.bench.launch import RunResult
+from stretto.bench.plot import write_plot
+from stretto.bench.report import result_as_json, summarise, write_json
 
 
 def result(speed_up: float = 2.0, slow_down: float = 1.0) -> dict[str, Any]:

@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 from test_bench_stats import REQUEST, make_samples, make_size
 
-from stretto.bench_quick import RANKS, contest_table, judge, requests
-from stretto.bench_report import summarise
-from stretto.bench_request import Request
+from stretto.bench.quick import RANKS, contest_table, judge, requests
+from stretto.bench.report import summarise
+from stretto.bench.request import Request
 
 
 def contest_of(speed_up: float) -> tuple[str, str]:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stretto.bench import main
-from stretto.bench_request import (
+from stretto.bench.command import main
+from stretto.bench.request import (
     Arrival,
     Request,
     UsageError,

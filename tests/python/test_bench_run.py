@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from profile_writer import Call, write_job
 
-from stretto.bench import main
-from stretto.bench_launch import REPOSITORY
+from stretto.bench.command import main
+from stretto.bench.launch import REPOSITORY
 
 _BINARIES = Path(os.environ.get("STRETTO_BIN_DIR", REPOSITORY / "build" / "bin"))
 

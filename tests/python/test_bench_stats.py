@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from stretto.bench_launch import BenchError, RunResult, SizeResult, read_samples
-from stretto.bench_must_show import EXPERIMENTS, Experiment, judge, verdict_table
-from stretto.bench_report import (
+from stretto.bench.launch import BenchError, RunResult, SizeResult, read_samples
+from stretto.bench.must_show import EXPERIMENTS, Experiment, judge, verdict_table
+from stretto.bench.report import (
     find_replacements,
     format_ran,
     format_time,
@@ -20,8 +20,8 @@ from stretto.bench_report import (
     summarise,
     write_json,
 )
-from stretto.bench_request import Arrival, Request
-from stretto.bench_stats import (
+from stretto.bench.request import Arrival, Request
+from stretto.bench.stats import (
     Estimate,
     Samples,
     Times,

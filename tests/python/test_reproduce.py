@@ -11,9 +11,9 @@ import pytest
 from cli_support import Stretto
 
 from stretto.algorithms import load_registry
-from stretto.bench_launch import REPOSITORY
-from stretto.bench_request import UsageError, parse_arrival, parse_sizes
-from stretto.bench_stats import Estimate
+from stretto.bench.launch import REPOSITORY
+from stretto.bench.request import UsageError, parse_arrival, parse_sizes
+from stretto.bench.stats import Estimate
 from stretto.reproduce import Point, as_markdown, average_improvement, choose_figures, load_figures
 
 _BINARIES = Path(os.environ.get("STRETTO_BIN_DIR", REPOSITORY / "build" / "bin"))

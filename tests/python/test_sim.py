@@ -9,7 +9,7 @@ import pytest
 from simulated import figures, predict
 
 from stretto import model
-from stretto.bench_request import UsageError
+from stretto.bench.request import UsageError
 from stretto.sim import PLATFORMS, locate_simulation, main
 
 # Of the platform ethernet-48: two cables on the way, of which SimGrid's messages fill 96.5 %.

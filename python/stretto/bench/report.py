@@ -14,9 +14,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from stretto.bench_launch import RunResult, SizeResult, mpi_name
-from stretto.bench_request import VARIANT_PREFIX, Request, is_native
-from stretto.bench_stats import (
+from stretto.bench.launch import RunResult, SizeResult, mpi_name
+from stretto.bench.request import VARIANT_PREFIX, Request, is_native
+from stretto.bench.stats import (
     METRICS,
     Estimate,
     Samples,

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from rich.console import Console
 
-from stretto import bench_compare
 from stretto.algorithms import load_registry
-from stretto.bench_arguments import build_request, check_collective, check_outputs, make_parser, run_command
-from stretto.bench_launch import describe_machine, run_request
-from stretto.bench_must_show import show_must_show
-from stretto.bench_plot import check_plot, write_plot
-from stretto.bench_quick import show_quick
-from stretto.bench_report import print_report, result_as_json, summarise, write_json
-from stretto.bench_request import (
+from stretto.bench import compare
+from stretto.bench.arguments import build_request, check_collective, check_outputs, make_parser, run_command
+from stretto.bench.launch import describe_machine, run_request
+from stretto.bench.must_show import show_must_show
+from stretto.bench.plot import check_plot, write_plot
+from stretto.bench.quick import show_quick
+from stretto.bench.report import print_report, result_as_json, summarise, write_json
+from stretto.bench.request import (
     MOST_ITERATIONS,
     Arrival,
     Request,
@@ -120,7 +120,7 @@ def _measure(arguments: argparse.Namespace, console: Console, nodes: Nodes | Non
 def main(argv: list[str]) -> int:
     """Exit code: 0 measured (or all targets met), 1 a wrong result, a failed run or a missed target, 2 usage."""
     if argv[:1] == ["compare"]:
-        return bench_compare.main(argv[1:])
+        return compare.main(argv[1:])
     return run_command(_build_parser(), _run, argv)
 
 

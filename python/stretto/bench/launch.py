@@ -22,15 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from stretto.bench_replay import recorded_delays, write_delays
-from stretto.bench_request import Request, UsageError
-from stretto.bench_stats import Samples, Times
+from stretto.bench.replay import recorded_delays, write_delays
+from stretto.bench.request import Request, UsageError
+from stretto.bench.stats import Samples, Times
 from stretto.cluster.namespaces import Nodes
 from stretto.errors import ProgramFailedError, StrettoError
 from stretto.launchers import identify
 from stretto.library import nospin_library, preload_library
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 _GRACE_SECONDS = 3.0
 _LOOK_SECONDS = 0.5
 

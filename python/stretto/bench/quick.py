@@ -12,8 +12,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from stretto.bench_launch import describe_machine, mpi_name, run_request
-from stretto.bench_report import (
+from stretto.bench.launch import describe_machine, mpi_name, run_request
+from stretto.bench.report import (
     SizeSummary,
     format_ratio,
     format_size,
@@ -23,8 +23,8 @@ from stretto.bench_report import (
     summarise,
     write_json,
 )
-from stretto.bench_request import VARIANT_PREFIX, Request, parse_arrival, parse_sizes
-from stretto.bench_stats import METRICS, Estimate
+from stretto.bench.request import VARIANT_PREFIX, Request, parse_arrival, parse_sizes
+from stretto.bench.stats import METRICS, Estimate
 from stretto.cluster.namespaces import Nodes
 from stretto.launchers import identify
 from stretto.progress import measuring

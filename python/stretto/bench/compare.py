@@ -13,10 +13,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from stretto.bench_arguments import run_command
-from stretto.bench_report import SCHEMA_VERSION, format_ratio, format_size, format_time
-from stretto.bench_request import UsageError
-from stretto.bench_stats import METRICS, Estimate, Samples, estimate_ratio_of_medians
+from stretto.bench.arguments import run_command
+from stretto.bench.report import SCHEMA_VERSION, format_ratio, format_size, format_time
+from stretto.bench.request import UsageError
+from stretto.bench.stats import METRICS, Estimate, Samples, estimate_ratio_of_medians
 
 # What makes two results incomparable, and what a reader should know to differ.
 _NATIVE = "native"

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from stretto.bench_request import (
+from stretto.bench.request import (
     COLLECTIVES,
     DATATYPE_BYTES,
     DEFAULT_SIZES,

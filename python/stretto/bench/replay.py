@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from stretto.bench_request import UsageError
+from stretto.bench.request import UsageError
 from stretto.errors import StrettoError
 from stretto.profile.calls import Matcher, is_blocking
 from stretto.profile.files import open_profile

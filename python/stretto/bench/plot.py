@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from stretto.bench_launch import RunResult, mpi_name
-from stretto.bench_report import SizeSummary, format_size
-from stretto.bench_request import UsageError, is_native
-from stretto.bench_stats import METRICS
+from stretto.bench.launch import RunResult, mpi_name
+from stretto.bench.report import SizeSummary, format_size
+from stretto.bench.request import UsageError, is_native
+from stretto.bench.stats import METRICS
 
 KINDS = (".png", ".svg", ".pdf")
 _US = 1e-3  # of ns

@@ -12,8 +12,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from stretto.bench_launch import REPOSITORY, describe_machine, mpi_name, run_request
-from stretto.bench_report import (
+from stretto.bench.launch import REPOSITORY, describe_machine, mpi_name, run_request
+from stretto.bench.report import (
     SizeSummary,
     format_ran,
     format_ratio,
@@ -23,8 +23,8 @@ from stretto.bench_report import (
     summary_bounds,
     write_json,
 )
-from stretto.bench_request import Request, choose_iterations, parse_arrival, parse_sizes
-from stretto.bench_stats import Estimate
+from stretto.bench.request import Request, choose_iterations, parse_arrival, parse_sizes
+from stretto.bench.stats import Estimate
 
 OURS = "default"
 RESULTS = REPOSITORY / "bench" / "results"
