@@ -157,6 +157,19 @@ def test_the_mpi_library_is_forced_to_each_of_its_algorithms(tmp_path: Path) -> 
     assert size["summary"]["best_native"]["lag"] == min(medians, key=lambda name: medians[name])
 
 
+@pytest.mark.skipif(
+    shutil.which("mpirun.mpich") is None or not (_BINARIES / "stretto-bench-mpich").is_file(),
+    reason="needs Debian's MPICH, and `make build` with it",
+)
+def test_mpich_is_forced_in_each_call(tmp_path: Path) -> None:
+    output = tmp_path / "out.json"
+    words = ["allreduce", "--algorithms", "native,native:*", "--ranks", "2", "--sizes", "64K", "--iterations", "20"]
+    assert main([*words, "--mpirun", "mpirun.mpich", "--json", str(output)]) == 0
+    content = json.loads(output.read_text())
+    assert {"native:recursive_doubling", "native:reduce_scatter_allgather"} <= set(content["request"]["algorithms"])
+    assert content["setup"]["mpi"].startswith("MPICH Version")
+
+
 def test_an_algorithm_that_the_mpi_library_does_not_have(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bcast", "--algorithms", "native:ring", "--ranks", "2", "--sizes", "8"]) == 2
     assert "native:ring: this MPI library's bcast can be forced to basic_linear, chain" in capsys.readouterr().err
