@@ -39,6 +39,15 @@ mkdir -p "$results"
 say "training, profiled"
 "$venv/bin/stretto" run --native --profile "$results/profile" -- \
   mpirun -n 4 "$python" apps/horovod/train.py --out "$results/training.json" "$@"
-"$venv/bin/python" apps/horovod/characterise.py "$results/training.json" "one node=$results/profile"
+columns=("one node=$results/profile")
+say "the same on two emulated nodes"
+if STRETTO_PROFILE="$repository/$results/profile-2-nodes" STRETTO_ALLREDUCE=native STRETTO_REDUCE=native \
+  STRETTO_BCAST=native STRETTO_BARRIER=native "$venv/bin/stretto" cluster run --nodes 2 --rate 0 --ranks 4 --stretto -- \
+  "$python" apps/horovod/train.py "$@"; then
+  columns+=("two emulated nodes=$results/profile-2-nodes")
+else
+  say "left out: no emulated nodes here"
+fi
+"$venv/bin/python" apps/horovod/characterise.py "$results/training.json" "${columns[@]}"
 "$venv/bin/stretto" report "$results/profile" >"$results/report.txt"
 say "the whole report is in $results/report.txt and, for a browser, $results/profile/report.html"
