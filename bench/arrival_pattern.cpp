@@ -152,6 +152,7 @@ std::vector<std::int64_t> ArrivalPattern::delays_ns(std::uint64_t seed, std::uin
   const bool from_first = kind_ == Kind::normal || kind_ == Kind::compute_uniform;
   const double first = from_first ? *std::min_element(delays.begin(), delays.end()) : 0;
   std::vector<std::int64_t> planned;
+  planned.reserve(delays.size());
   for (const double delay : delays) planned.push_back(static_cast<std::int64_t>(delay - first));
   return planned;
 }
