@@ -70,6 +70,9 @@ Measurement::Measurement(const Options& options, World& world)
     }
     for (const std::string& variant : variants_.names()) add_contender(variant_prefix + variant);
   }
+  if (contenders_.empty())
+    throw UsageError("native:*: this MPI library's " + std::string(name_of(options.collective)) +
+                     " can be forced to nothing; measure `native`");
 }
 
 void Measurement::add_contender(const std::string& algorithm) {
@@ -140,16 +143,16 @@ void Measurement::measure_call(CollectiveCase& work, Call call, std::uint64_t nu
   const Values values = call.iteration < 0 ? Values::rough : Values::exact;
   work.prepare(number, call.root, values);
   if (options_.cold_cache) work.cool();
-  if (contender.steered)
-    steering_.use(options_.collective, contender.name);
-  else
-    variants_.select(contender.name);
+  if (contender.steered) steering_.use(options_.collective, contender.name);
 
   call.start_ns = synchronise();
+  // Around the call only: what is around it is called, too.
+  if (!contender.steered) variants_.select(contender.name);
   spend_delay(call.start_ns, call.delays_ns[static_cast<std::size_t>(world_.rank())]);
   const std::int64_t arrival_ns = now_ns();
   work.run(contender.calls, contender.communicator);
   const std::int64_t exit_ns = now_ns();
+  variants_.select("");
   settle();
 
   verify(work, call, values);

@@ -18,13 +18,12 @@ class Setting {
   }
 
   // False if it can no longer be changed.
-  bool write(int value) const {
-    MPI_T_cvar_handle handle{};
-    int count = 0;
-    if (MPI_T_cvar_handle_alloc(index_, nullptr, &handle, &count) != MPI_SUCCESS) return false;
-    const bool written = MPI_T_cvar_write(handle, &value) == MPI_SUCCESS;
-    MPI_T_cvar_handle_free(&handle);
-    return written;
+  bool write(int value) const { return MPI_T_cvar_write(handle_, &value) == MPI_SUCCESS; }
+
+  int read() const {
+    int value = 0;
+    MPI_T_cvar_read(handle_, &value);
+    return value;
   }
 
   // Names of values by value, "" where one has none.
@@ -48,7 +47,10 @@ class Setting {
   std::string description() const { return information().description.data(); }
 
  private:
-  explicit Setting(int index) : index_(index) {}
+  explicit Setting(int index) : index_(index) {
+    int count = 0;
+    MPI_T_cvar_handle_alloc(index, nullptr, &handle_, &count);  // freed with the interface
+  }
 
   struct Information {
     MPI_T_enum choices = MPI_T_ENUM_NULL;
@@ -65,6 +67,7 @@ class Setting {
   }
 
   int index_;
+  MPI_T_cvar_handle handle_{};
 };
 
 #if defined(OPEN_MPI)
@@ -124,7 +127,12 @@ MPI_Comm make_communicator(Collective collective, const std::string& name) {
   return made;
 }
 
-void select_variant(Collective, const std::string&) {}
+}  // namespace
+
+struct NativeVariants::Settings {
+  explicit Settings(Collective) {}
+  void select(const std::string&) {}
+};
 
 #else
 
@@ -189,26 +197,41 @@ MPI_Comm make_communicator(Collective, const std::string&) {
   return made;
 }
 
+}  // namespace
+
 // MPICH looks at its settings in every call, unless the device has a collective of its own.
-void select_variant(Collective collective, const std::string& name) {
-  const auto setting = setting_of(collective);
-  const auto device = Setting::find("MPIR_CVAR_" + in_capitals(collective) + "_DEVICE_COLLECTIVE");
-  if (!setting || !device) return;
-  const std::vector<std::string> values = values_of(collective);
-  const auto value = std::find(values.begin(), values.end(), name);
-  const bool forced = value != values.end();
-  if (!setting->write(forced ? static_cast<int>(value - values.begin()) : 0) || !device->write(forced ? 0 : 1))
-    throw UsageError("native:" + name + ": MPICH lets nobody change its algorithm");
-}
+struct NativeVariants::Settings {
+  explicit Settings(Collective collective)
+      : values(values_of(collective)),
+        algorithm(setting_of(collective)),
+        device(Setting::find("MPIR_CVAR_" + in_capitals(collective) + "_DEVICE_COLLECTIVE")) {
+    if (algorithm) usual_algorithm = algorithm->read();
+    if (device) usual_device = device->read();
+  }
+
+  void select(const std::string& name) {
+    if (name == selected || !algorithm || !device) return;
+    const auto value = std::find(values.begin(), values.end(), name);
+    const bool forced = value != values.end();
+    if (!algorithm->write(forced ? static_cast<int>(value - values.begin()) : usual_algorithm) ||
+        !device->write(forced ? 0 : usual_device))
+      throw UsageError("native:" + name + ": MPICH lets nobody change its algorithm");
+    selected = name;
+  }
+
+  std::vector<std::string> values;
+  std::optional<Setting> algorithm, device;
+  int usual_algorithm = 0, usual_device = 1;  // the user's own settings
+  std::string selected;
+};
 
 #endif
-
-}  // namespace
 
 NativeVariants::NativeVariants(Collective collective) : collective_(collective) {
   int provided = 0;
   MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
   names_ = find_variants(collective);
+  settings_ = std::make_unique<Settings>(collective);
 }
 
 NativeVariants::~NativeVariants() {
@@ -227,6 +250,6 @@ MPI_Comm NativeVariants::communicator_for(const std::string& name) {
   return communicators_.back();
 }
 
-void NativeVariants::select(const std::string& name) { select_variant(collective_, name); }
+void NativeVariants::select(const std::string& name) { settings_->select(name); }
 
 }  // namespace stretto::bench

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,14 @@ class NativeVariants {
   const std::vector<std::string>& names() const { return names_; }
   // A communicator of all ranks on which to run the variant. Collective. Throws UsageError for an unknown one.
   MPI_Comm communicator_for(const std::string& name);
-  // To be called before a call of the variant, or with "" before one of the default; the same on all ranks.
+  // To be called before a call of the variant, and with "" after it; the same on all ranks.
   void select(const std::string& name);
 
  private:
+  struct Settings;  // that are written around a call, and what they were
+
   Collective collective_;
+  std::unique_ptr<Settings> settings_;
   std::vector<std::string> names_;
   std::vector<MPI_Comm> communicators_;
 };

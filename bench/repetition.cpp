@@ -18,7 +18,7 @@ Repetition::Repetition(const Options& options, World& world, int iterations, boo
       world_(world),
       iterations_(iterations),
       by_lag_(by_lag),
-      next_look_(fewest_iterations),
+      next_look_(1),
       deadline_ns_(now_ns() + static_cast<std::int64_t>(options.budget_s * 1e9 /
                                                         static_cast<double>(options.sizes_bytes.size()))) {}
 
@@ -31,7 +31,7 @@ bool Repetition::goes_on(int done, const SampleLog& log) {
   for (const std::vector<double>& own : values) widest = std::max(widest, relative_half_interval(own));
   reached_ = world_.share(widest);
   const bool late = world_.share(now_ns() > deadline_ns_ ? 1 : 0) != 0;
-  return reached_ > options_.precision && !late;
+  return !late && (done < fewest_iterations || reached_ > options_.precision);
 }
 
 double relative_half_interval(std::vector<double> values) {

@@ -63,7 +63,8 @@ void SampleLog::write_size(const SizeFacts& facts) {
   if (writer_) {
     writer_->write_size(facts);
     for (std::size_t call = 0; call < calls_.size(); ++call)
-      writer_->write_call(facts.size_bytes, calls_[call], ran_[call], passages_of(call, all));
+      writer_->write_call(facts.size_bytes, calls_[call], ran_[call], passages_of(call, all),
+                          world_.clock_tolerance_ns());
     writer_->flush();
   }
   calls_.clear();

@@ -44,7 +44,7 @@ void SampleWriter::write_size(const SizeFacts& facts) {
 }
 
 void SampleWriter::write_call(std::size_t size_bytes, const Call& call, const std::string& ran,
-                              const std::vector<Passage>& passages) {
+                              const std::vector<Passage>& passages, std::int64_t tolerance_ns) {
   const std::string where = options_.algorithms[call.algorithm] + ", " + std::to_string(size_bytes) +
                             " bytes, iteration " + std::to_string(call.iteration);
   std::int64_t last_arrival = passages[0].arrival_ns, first_exit = passages[0].exit_ns;
@@ -54,7 +54,7 @@ void SampleWriter::write_call(std::size_t size_bytes, const Call& call, const st
     last_arrival = std::max(last_arrival, passage.arrival_ns);
     first_exit = std::min(first_exit, passage.exit_ns);
   }
-  if (synchronises(options_.collective) && first_exit < last_arrival)
+  if (synchronises(options_.collective) && first_exit + tolerance_ns < last_arrival)
     throw std::runtime_error(where + ": a rank left " + std::to_string(last_arrival - first_exit) +
                              " ns before the last arrived");
 

@@ -46,9 +46,10 @@ class SampleWriter {
   // With the names of the algorithms; `facts`: further members of a JSON object.
   void write_setup(const std::string& facts);
   void write_size(const SizeFacts& facts);
-  // `passages`: one a rank. Throws std::runtime_error where they cannot be of one correct call.
+  // `passages`: one a rank, whose times may contradict each other by `tolerance_ns`. Throws std::runtime_error where
+  // they cannot be of one correct call.
   void write_call(std::size_t size_bytes, const Call& call, const std::string& ran,
-                  const std::vector<Passage>& passages);
+                  const std::vector<Passage>& passages, std::int64_t tolerance_ns = 0);
   // The mark of a complete file.
   void write_end();
   void flush() { std::fflush(file_); }

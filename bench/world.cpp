@@ -68,7 +68,10 @@ void World::compare_clocks() {
   if (board_ != nullptr) return;
   clock_ahead_ns = 0;
   std::int64_t error_ns = 0;
-  for (int other = 1; other < size_; ++other) {
+  // One rank a node: the others have the same clock.
+  for (int other = 1, known = 0; other < size_; ++other) {
+    if (nodes_[static_cast<std::size_t>(other)] <= known) continue;
+    known = nodes_[static_cast<std::size_t>(other)];
     // The shortest round trip tells best: the other clock was read in its middle, give or take its half.
     std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max(), ahead_ns = 0;
     for (int trip = 0; trip < clock_round_trips && (rank_ == 0 || rank_ == other); ++trip) {
@@ -87,12 +90,12 @@ void World::compare_clocks() {
       shortest_ns = trip_ns;
       ahead_ns = there_ns - begin_ns - trip_ns / 2;
     }
-    if (rank_ == 0) {
-      error_ns = std::max(error_ns, shortest_ns / 2);
-      MPI_Send(&ahead_ns, 1, MPI_INT64_T, other, clock_tag, control_);
-    } else if (rank_ == other) {
+    if (rank_ == 0) error_ns = std::max(error_ns, shortest_ns / 2);
+    for (int rank = other; rank_ == 0 && rank < size_; ++rank)
+      if (nodes_[static_cast<std::size_t>(rank)] == known)
+        MPI_Send(&ahead_ns, 1, MPI_INT64_T, rank, clock_tag, control_);
+    if (nodes_[static_cast<std::size_t>(rank_)] == known)
       MPI_Recv(&clock_ahead_ns, 1, MPI_INT64_T, 0, clock_tag, control_, MPI_STATUS_IGNORE);
-    }
   }
   clock_error_ns_ = static_cast<std::int64_t>(share(static_cast<double>(error_ns)));
 }

@@ -32,8 +32,10 @@ class World {
   MPI_Comm control() const { return control_; }
   // The node of each rank, from 0 in the order of their first ranks.
   const std::vector<int>& nodes() const { return nodes_; }
-  // What the ranks' times may be off by; 0 on one node.
+  // What a node's clock may be off by from rank 0's; 0 on one node.
   std::int64_t clock_error_ns() const { return clock_error_ns_; }
+  // By how much times of two ranks may contradict each other, drift since the last comparison included.
+  std::int64_t clock_tolerance_ns() const { return board_ != nullptr ? 0 : 2 * clock_error_ns_ + drift_allowance_ns; }
   const CallTable& native() const { return native_; }
 
   void barrier() const { native_.barrier(control_); }
@@ -53,6 +55,8 @@ class World {
   [[noreturn]] static void fail(const std::string& message);
 
  private:
+  static constexpr std::int64_t drift_allowance_ns = 500'000;  // 50 us a second, for ten
+
   void find_nodes();
   void share_board();
   void wait_for(int source) const;

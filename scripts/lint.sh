@@ -26,4 +26,5 @@ step 'ruff format' ruff format --quiet --check "${python_sources[@]}"
 step mypy mypy python/stretto apps/training apps/horovod/characterise.py tests/python
 step mypy mypy tests/conftest.py tests/mpi_jobs.py tests/mpi/*.py tests/intercept/test_*.py tests/profile/*.py scripts/*.py
 step mypy mypy tests/mpi_jobs.py tests/cluster/*.py
+step mypy mypy tests/mpi_jobs.py tests/bench/*.py
 [ "$failed" = 0 ] && echo 'lint: passed' || { echo 'lint: failed' >&2; exit 1; }

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from stretto.bench.launch import describe_machine, mpi_name, run_request
-from stretto.bench.report import format_ratio, format_size, format_time, summarise, write_json
+from stretto.bench.report import find_replacements, format_ratio, format_size, format_time, summarise, write_json
 from stretto.bench.request import Request, UsageError, parse_arrival, parse_sizes
 from stretto.bench.stats import Estimate, estimate_paired_ratio
 from stretto.progress import measuring
@@ -44,11 +44,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class Point:
-    """One size under one pattern. Times in ns; ratios to the best of the others."""
+    """One size under one pattern. Times in ns; ratios to the best of the others. latency: the unit of `mif` when it was
+    measured."""
 
     figure: str
     arrival: str
     size: int
+    latency: int
     best: str
     best_time: Estimate
     proposed: Estimate
@@ -71,8 +73,10 @@ def choose_figures(name: str) -> list[Figure]:
     return [figures[name]]
 
 
-def measure(figure: Figure, arrival: str, ranks: int, mpirun: str, timeout_seconds: float) -> tuple[list[Point], Any]:
-    """The points of one pattern, and what the driver says of its MPI."""
+def measure(
+    figure: Figure, arrival: str, ranks: int, mpirun: str, timeout_seconds: float
+) -> tuple[list[Point], dict[str, Any], list[str]]:
+    """The points of one pattern, what the driver says of its MPI, and what to mind: what ran in another's place."""
     sizes = parse_sizes(figure.sizes)
     request = Request(
         figure.collective,
@@ -93,8 +97,11 @@ def measure(figure: Figure, arrival: str, ranks: int, mpirun: str, timeout_secon
         ratios = [
             estimate_paired_ratio(result.samples[name].metric(METRIC), reference) for name in (figure.proposed, OURS)
         ]
-        points.append(Point(figure.number, arrival, result.size, best, figures[best].times[METRIC], *ratios))
-    return points, run.setup
+        points.append(
+            Point(figure.number, arrival, result.size, result.latency_ns, best, figures[best].times[METRIC], *ratios)
+        )
+    summaries = [summarise(result, run.request) for result in run.sizes]
+    return points, run.setup, [*run.warnings, *find_replacements(run, summaries)]
 
 
 def average_improvement(points: list[Point], what: str) -> str:
@@ -122,7 +129,8 @@ def as_markdown(figures: list[Figure], points: list[Point], where: str) -> str:
         "mean time in the call is than with the best of the algorithms that the figure compares, mean over the sizes",
         "and the most; negative where it is longer. Another machine, fewer ranks, other sizes: compare the shape.",
         "",
-        f"Measured: {where}.",
+        f"Measured: {where}. Latency is that of one message, measured before each pattern: the unit of `mif`. Where it",
+        "differs between patterns the machine was not the same, and larger factors may stand for shorter delays.",
         "",
         "| figure | arrival | sizes | published | measured: the paper's algorithm | measured: Stretto's default |",
         "|---|---|---|---|---|---|",
@@ -137,12 +145,13 @@ def as_markdown(figures: list[Figure], points: list[Point], where: str) -> str:
     for figure in figures:
         lines += ["", f"## Figure {figure.number}: {figure.title}", ""]
         lines += [f"`{figure.proposed}` against {', '.join(f'`{name}`' for name in figure.others)}.", ""]
-        lines += ["| arrival | bytes | best of the others | | the paper's / it | Stretto's default / it |"]
-        lines += ["|---|---:|---|---:|---:|---:|"]
+        lines += ["| arrival | bytes | latency | best of the others | | the paper's / it | Stretto's default / it |"]
+        lines += ["|---|---:|---:|---|---:|---:|---:|"]
         for point in points:
             if point.figure == figure.number:
                 ratios = (f"{own.value:.2f} ({own.low:.2f}-{own.high:.2f})" for own in (point.proposed, point.ours))
-                cells = [point.arrival, format_size(point.size), f"`{point.best}`", format_time(point.best_time.value)]
+                cells = [point.arrival, format_size(point.size), format_time(point.latency), f"`{point.best}`"]
+                cells.append(format_time(point.best_time.value))
                 lines.append(f"| {' | '.join([*cells, *ratios])} |")
     return "\n".join(lines) + "\n"
 
@@ -152,15 +161,20 @@ def reproduce(
 ) -> None:
     """Measures and prints the figures. Raises StrettoError or BenchError."""
     console = Console(width=None if Console().is_terminal else 140)
+    for path in (output, markdown):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise UsageError(f"{path}: there is no folder {path.parent}")
     machine = describe_machine()
     setup: dict[str, Any] = {}
     figures = choose_figures(name)
     points: list[Point] = []
     for figure in figures:
         for arrival, published in figure.published.items():
-            own, setup = measure(figure, arrival, ranks, mpirun, timeout_seconds)
+            own, setup, notes = measure(figure, arrival, ranks, mpirun, timeout_seconds)
             points += own
             console.print(figure_table(figure, arrival, own))
+            for note in notes:
+                console.print(f"note: {note}", style="yellow", highlight=False)
             console.print(f"published: {published}", highlight=False)
             console.print(f"measured: {average_improvement(own, 'proposed')}; Stretto's default "
                           f"{average_improvement(own, 'ours')}", highlight=False)  # fmt: skip

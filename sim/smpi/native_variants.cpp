@@ -3,6 +3,8 @@
 
 namespace stretto::bench {
 
+struct NativeVariants::Settings {};
+
 NativeVariants::NativeVariants(Collective collective) : collective_(collective) {}
 
 NativeVariants::~NativeVariants() = default;

@@ -21,7 +21,7 @@ _BINARIES = Path(os.environ.get("STRETTO_BIN_DIR", REPOSITORY / "build" / "bin")
 
 def point(ratio: float, size: int = 8, arrival: str = "mif:10") -> Point:
     own = Estimate(ratio, ratio - 0.01, ratio + 0.01)
-    return Point("5.4", arrival, size, "binomial", Estimate(1000, 900, 1100), own, own)
+    return Point("5.4", arrival, size, 700, "binomial", Estimate(1000, 900, 1100), own, own)
 
 
 def test_figures_name_algorithms_and_patterns_that_exist() -> None:

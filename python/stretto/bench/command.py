@@ -41,7 +41,7 @@ Stretto's. Ratios are to `native` where it is among them; with native:* also to 
 
 def _build_parser() -> argparse.ArgumentParser:
     parser = make_parser("bench", __doc__, _ALGORITHM_HELP, algorithms="native,default")
-    parser.add_argument("--ranks", type=int, default=4, help="(default: %(default)s)")
+    parser.add_argument("--ranks", type=int, help="(default: 4, or one a node with --nodes)")
     parser.add_argument("--warm-up", type=int, default=3, help="calls before them (default: %(default)s)")
     parser.add_argument(
         "--precision", help="repeat until medians are known to within, such as 2%%, or the budget is spent"
@@ -75,7 +75,8 @@ def _build_request(arguments: argparse.Namespace) -> Request:
         return MOST_ITERATIONS if precision else choose_iterations(arrival, size_bytes)
 
     algorithms = _choose_algorithms(arguments.algorithms, arguments.collective)
-    request = build_request(arguments, arguments.ranks, arguments.warm_up, iterations, algorithms)
+    ranks = arguments.ranks if arguments.ranks is not None else arguments.nodes or 4
+    request = build_request(arguments, ranks, arguments.warm_up, iterations, algorithms)
     return dataclasses.replace(
         request,
         cold_cache=arguments.cold_cache,
@@ -90,6 +91,12 @@ def _run(arguments: argparse.Namespace) -> int:
     check_outputs(arguments)
     if arguments.plot is not None:
         check_plot(arguments.plot)
+    if (arguments.must_show or arguments.quick) and arguments.collective is not None:
+        raise UsageError(f"{arguments.collective}: --must-show and --quick choose for themselves what they measure")
+    if arguments.must_show and arguments.nodes is not None:
+        raise UsageError("--must-show is about one node: leave --nodes out")
+    if arguments.precision and parse_time_ns(arguments.budget) * 1e-9 >= arguments.timeout:
+        raise UsageError(f"--budget {arguments.budget}: must be less than --timeout, {arguments.timeout:g} s")
     if arguments.must_show:
         return show_must_show(console, arguments.mpirun, arguments.timeout, arguments.json)
     if arguments.rate is not None and arguments.nodes is None:
@@ -113,7 +120,7 @@ def _measure(arguments: argparse.Namespace, console: Console, nodes: Nodes | Non
     if arguments.plot is not None:
         write_plot(run, summaries, arguments.plot)
     if arguments.json is not None:
-        write_json(arguments.json, result_as_json(run, summaries, machine))
+        write_json(arguments.json, result_as_json(run, summaries, machine, nodes))
     return 0
 
 

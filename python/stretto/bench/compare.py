@@ -6,6 +6,7 @@ import argparse
 import gzip
 import json
 import sys
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,14 +15,16 @@ from rich.console import Console
 from rich.table import Table
 
 from stretto.bench.arguments import run_command
-from stretto.bench.report import SCHEMA_VERSION, format_ratio, format_size, format_time
+from stretto.bench.report import SCHEMA_VERSION, format_ratio, format_size, format_time, iterations_that_count
 from stretto.bench.request import UsageError
-from stretto.bench.stats import METRICS, Estimate, Samples, estimate_ratio_of_medians
+from stretto.bench.stats import METRICS, Estimate, Samples, estimate_ratio_of_medians, late_starts
 
 # What makes two results incomparable, and what a reader should know to differ.
 _NATIVE = "native"
 _MUST_AGREE = ("collective",)
-_SHOULD_AGREE = ("ranks", "arrival", "seed", "root", "in_place", "cold_cache", "datatype", "operation")
+_SHOULD_AGREE = (
+    "ranks", "arrival", "seed", "root", "in_place", "cold_cache", "window", "warm_up", "datatype", "operation",
+)  # fmt: skip
 
 
 class Change(NamedTuple):
@@ -48,22 +51,33 @@ def read_result(path: Path) -> dict[str, Any]:
         version = content["schema_version"]
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError, EOFError) as error:
+    except (ValueError, KeyError, TypeError, EOFError, zlib.error) as error:
         raise UsageError(f"{path}: not a result of `stretto bench --json`") from error
+    if {"contests", "verdicts", "results", "points"} & content.keys():
+        raise UsageError(f"{path}: a table of several measurements: compare those of one collective each")
     if version != SCHEMA_VERSION or "sizes" not in content:
         raise UsageError(f"{path}: a result of schema {version}, not {SCHEMA_VERSION}: measure again")
     return dict(content)
 
 
 def samples_of(result: dict[str, Any]) -> dict[tuple[int, str], Samples]:
-    """The samples by size and algorithm."""
-    return {
-        (size["summary"]["size"], name): Samples(
-            np.array(raw["arrivals"], np.float64), np.array(raw["exits"], np.float64), tuple(raw["ran"])
-        )
-        for size in result["sizes"]
-        for name, raw in size["samples"]["algorithms"].items()
-    }
+    """The samples by size and algorithm, without the iterations that started late."""
+    found: dict[tuple[int, str], Samples] = {}
+    for size in result["sizes"]:
+        own = {
+            name: Samples(np.array(raw["arrivals"], np.float64), np.array(raw["exits"], np.float64), tuple(raw["ran"]))
+            for name, raw in size["samples"]["algorithms"].items()
+        }
+        delays, threshold = np.array(size["samples"]["delays"], np.float64), result["late_threshold_ns"]
+        late = {
+            name: np.zeros(len(samples.arrivals), np.bool_)
+            if threshold is None
+            else late_starts(samples.arrivals, delays, threshold)
+            for name, samples in own.items()
+        }
+        keep = iterations_that_count(late)
+        found |= {(size["summary"]["size"], name): samples.where(keep) for name, samples in own.items()}
+    return found
 
 
 def compare(before: dict[str, Any], after: dict[str, Any], metric: str) -> list[Change]:
@@ -94,7 +108,11 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
         for name in _SHOULD_AGREE
         if before["request"].get(name) != after["request"].get(name)
     ]
-    for part, name in (("machine", "cpu"), ("machine", "cores"), ("setup", "mpi"), ("setup", "compiler_flags")):
+    if before.get("cluster") != after.get("cluster"):
+        found.append(f"emulated cluster: {before.get('cluster')} and {after.get('cluster')}")
+    for part, name in (
+        ("machine", "cpu"), ("machine", "cores"), ("setup", "mpi"), ("setup", "nodes"), ("setup", "compiler_flags"),
+    ):  # fmt: skip
         one, other = before[part].get(name), after[part].get(name)
         if one != other:
             found.append(f"{part}, {name}: {one} and {other}")

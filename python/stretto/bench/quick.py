@@ -18,6 +18,7 @@ from stretto.bench.report import (
     format_ratio,
     format_size,
     format_time,
+    late_notes,
     metric_table,
     result_as_json,
     summarise,
@@ -31,6 +32,7 @@ from stretto.progress import measuring
 
 OURS = "default"
 SCHEMA_VERSION = 1
+FEWEST_ITERATIONS = 10  # below, a bootstrap interval is no interval
 RANKS = 4
 SIZES = "8,4K,64K,1M"
 # Even arrivals are judged by what a rank spends in the call, uneven ones by what is left once the last has come.
@@ -53,10 +55,14 @@ class Contest:
     ours_time: Estimate
     ratio: Estimate
     ran: dict[str, int]
+    iterations: int  # that counted
+    discarded: int  # that started late
 
     @property
     def outcome(self) -> str:
-        """By the 95 % interval of the ratio: it must leave 1 out."""
+        """By the 95 % interval of the ratio: it must leave 1 out. Of very few calls it tells nothing."""
+        if self.iterations < FEWEST_ITERATIONS:
+            return "unknown"
         if not self.ratio.excludes_one:
             return "even"
         return "win" if self.ratio.high < 1 else "loss"
@@ -81,7 +87,8 @@ def requests() -> list[tuple[Request, str]]:
 
 
 def judge(request: Request, metric: str, summary: SizeSummary) -> Contest:
-    ours, best = summary.algorithms[OURS], summary.best_native[metric]
+    ours = summary.algorithms[OURS]
+    best = summary.best_native.get(metric, "native")  # where the MPI library can be forced to nothing
     return Contest(
         request.collective,
         request.arrival.text,
@@ -90,8 +97,10 @@ def judge(request: Request, metric: str, summary: SizeSummary) -> Contest:
         best,
         summary.algorithms[best].times[metric],
         ours.times[metric],
-        ours.best_ratios[metric],
+        ours.best_ratios.get(metric, ours.ratios[metric]),
         ours.ran,
+        summary.iterations,
+        summary.discarded,
     )
 
 
@@ -102,7 +111,7 @@ def contest_table(contests: Sequence[Contest], title: str) -> Table:
             heading, justify="left" if heading in ("what", "best native", "outcome") else "right", no_wrap=True
         )
     previous = ""
-    colours = {"win": "green", "loss": "red", "even": "dim"}
+    colours = {"win": "green", "loss": "red", "even": "dim", "unknown": "yellow"}
     for contest in contests:
         what = f"{contest.collective}, {contest.arrival}: {METRICS[contest.metric].partition(',')[0]}"
         if what != previous:
@@ -162,7 +171,7 @@ def show_on_cluster(console: Console, mpirun: str, timeout_seconds: float, outpu
         console.print(f"{request.collective}, {len(nodes.names)} nodes, {nodes.rate}, {request.arrival.text}, "
                       f"{mpi_name(run.setup)}", highlight=False)  # fmt: skip
         console.print(metric_table("lag", run, summaries))
-        results.append(result_as_json(run, summaries, machine))
+        results.append(result_as_json(run, summaries, machine, nodes))
     console.print(f"{nodes.drops()} packets were dropped", highlight=False)
     if output is not None:
         write_json(output, {"schema_version": SCHEMA_VERSION, "nodes": len(nodes.names), "rate": nodes.rate,
@@ -183,12 +192,17 @@ def show_quick(
         with measuring(request) as watcher:
             run = run_request(request, mpirun, timeout_seconds, watcher)
         setup = run.setup
-        contests += [judge(run.request, metric, summarise(result, run.request)) for result in run.sizes]
+        summaries = [summarise(result, run.request) for result in run.sizes]
+        contests += [judge(run.request, metric, summary) for summary in summaries]
+        for note in (*run.warnings, *late_notes(summaries)):
+            what = f"{request.collective}, {request.arrival.text}"
+            console.print(f"note: {what}: {note}", style="yellow", highlight=False)
     where = f"{RANKS} ranks on {machine['cores']} cores ({machine['cpu']}), {mpi_name(setup)}"
     console.print(contest_table(contests, where))
     counts = ", ".join(
         f"{sum(contest.outcome == outcome for contest in contests)} {words}"
-        for outcome, words in (("win", "wins"), ("even", "even"), ("loss", "losses"))
+        for outcome, words in (("win", "wins"), ("even", "even"), ("loss", "losses"), ("unknown", "unknown"))
+        if outcome != "unknown" or any(contest.outcome == outcome for contest in contests)
     )
     console.print(
         f"{counts}. Best native: of all that the MPI library can be forced to that with the least median here, which "

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
@@ -26,6 +27,7 @@ from stretto.bench.stats import (
     estimate_paired_ratio,
     late_starts,
 )
+from stretto.cluster.namespaces import Nodes
 
 SCHEMA_VERSION = 2
 
@@ -74,9 +76,7 @@ def summarise(result: SizeResult, request: Request) -> SizeSummary:
         else late_starts(samples.arrivals, result.delays, threshold)
         for name, samples in result.samples.items()
     }
-    keep = ~np.logical_or.reduce(list(late.values()))
-    if not keep.any():
-        keep = np.ones_like(keep)  # nothing would be left: show it all; the count of late starts tells
+    keep = iterations_that_count(late)
     kept = {name: samples.where(keep) for name, samples in result.samples.items()}
     best_native = _best_native(kept) if request.forces_native else {}
     algorithms = {
@@ -101,6 +101,12 @@ def summarise(result: SizeResult, request: Request) -> SizeSummary:
         best_native,
         algorithms,
     )
+
+
+def iterations_that_count(late: dict[str, NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    """Those that started late for no algorithm, (iterations,); all if nothing would be left."""
+    keep = ~np.logical_or.reduce(list(late.values()))
+    return keep if keep.any() else np.ones_like(keep)
 
 
 def _times(samples: Samples) -> dict[str, Estimate]:
@@ -267,11 +273,11 @@ def print_report(console: Console, run: RunResult, summaries: list[SizeSummary],
         style="dim",
         highlight=False,
     )
-    for note in (*run.warnings, *find_replacements(run, summaries), *_late_notes(summaries), *_precision_notes(run)):
+    for note in (*run.warnings, *find_replacements(run, summaries), *late_notes(summaries), *_precision_notes(run)):
         console.print(f"note: {note}", style="yellow", highlight=False)
 
 
-def _late_notes(summaries: list[SizeSummary]) -> list[str]:
+def late_notes(summaries: list[SizeSummary]) -> list[str]:
     return [
         f"{format_size(s.size)}: {s.discarded} of {s.iterations + s.discarded} iterations started late and were dropped"
         for s in summaries
@@ -289,12 +295,18 @@ def _precision_notes(run: RunResult) -> list[str]:
     ]
 
 
-def result_as_json(run: RunResult, summaries: list[SizeSummary], machine: dict[str, Any]) -> dict[str, Any]:
-    """Everything that was asked, found and measured; raw samples in ns, shape (iterations, ranks)."""
+def result_as_json(
+    run: RunResult, summaries: list[SizeSummary], machine: dict[str, Any], nodes: Nodes | None = None
+) -> dict[str, Any]:
+    """Everything that was asked, found and measured; raw samples in ns, shape (iterations, ranks).
+
+    `nodes`: the emulated cluster on which it was.
+    """
     return {
         "schema_version": SCHEMA_VERSION,
         "request": dataclasses.asdict(run.request) | {"reference": run.request.reference},
         "machine": machine,
+        "cluster": None if nodes is None else {"nodes": len(nodes.names), "rate": nodes.rate},
         "setup": run.setup,
         "late_threshold_ns": run.request.late_threshold_ns,
         "warnings": list(run.warnings),
