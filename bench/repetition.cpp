@@ -26,12 +26,10 @@ bool Repetition::goes_on(int done, const SampleLog& log) {
   if (done >= iterations_) return false;
   if (options_.precision == 0 || done < next_look_) return true;
   next_look_ = done + std::max(1, done / 4);
-  const std::vector<std::vector<double>> values = log.values(by_lag_);
-  double widest = 0;
-  for (const std::vector<double>& own : values) widest = std::max(widest, relative_half_interval(own));
-  reached_ = world_.share(widest);
-  const bool late = world_.share(now_ns() > deadline_ns_ ? 1 : 0) != 0;
-  return !late && (done < fewest_iterations || reached_ > options_.precision);
+  reached_ = 0;
+  for (const std::vector<double>& own : log.values(by_lag_)) reached_ = std::max(reached_, relative_half_interval(own));
+  const bool enough = done >= fewest_iterations && reached_ <= options_.precision;
+  return world_.share(enough || now_ns() > deadline_ns_ ? 1 : 0) == 0;
 }
 
 double relative_half_interval(std::vector<double> values) {

@@ -14,7 +14,7 @@ class Repetition {
   // Whether to go on after `done` iterations, all in the log. It looks at the figures and the clock the more seldom,
   // the more are done, so the time may be exceeded by a quarter. Collective; the same on all ranks.
   bool goes_on(int done, const SampleLog& log);
-  // The widest half interval of a median when it was last looked at, as a part of it; 0 if it was not.
+  // On rank 0 the widest half interval of a median when it was last looked at, as a part of it; 0 if it was not.
   double reached() const { return reached_; }
 
  private:

@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.table import Table
 
 from stretto.bench.arguments import run_command
-from stretto.bench.report import SCHEMA_VERSION, format_ratio, format_size, format_time, iterations_that_count
+from stretto.bench.report import SCHEMA_VERSION, find_late, format_ratio, format_size, format_time
 from stretto.bench.request import UsageError
-from stretto.bench.stats import METRICS, Estimate, Samples, estimate_ratio_of_medians, late_starts
+from stretto.bench.stats import METRICS, Estimate, Samples, estimate_ratio_of_medians
 
 # What makes two results incomparable, and what a reader should know to differ.
 _NATIVE = "native"
@@ -68,14 +68,8 @@ def samples_of(result: dict[str, Any]) -> dict[tuple[int, str], Samples]:
             name: Samples(np.array(raw["arrivals"], np.float64), np.array(raw["exits"], np.float64), tuple(raw["ran"]))
             for name, raw in size["samples"]["algorithms"].items()
         }
-        delays, threshold = np.array(size["samples"]["delays"], np.float64), result["late_threshold_ns"]
-        late = {
-            name: np.zeros(len(samples.arrivals), np.bool_)
-            if threshold is None
-            else late_starts(samples.arrivals, delays, threshold)
-            for name, samples in own.items()
-        }
-        keep = iterations_that_count(late)
+        delays = np.array(size["samples"]["delays"], np.float64)
+        _, keep = find_late(own, delays, result["late_threshold_ns"])
         found |= {(size["summary"]["size"], name): samples.where(keep) for name, samples in own.items()}
     return found
 

@@ -69,14 +69,7 @@ class SizeSummary:
 
 def summarise(result: SizeResult, request: Request) -> SizeSummary:
     """Medians and paired ratios; an iteration that started late for one algorithm is dropped for all of them."""
-    threshold = request.late_threshold_ns
-    late = {
-        name: np.zeros(len(samples.arrivals), dtype=np.bool_)
-        if threshold is None
-        else late_starts(samples.arrivals, result.delays, threshold)
-        for name, samples in result.samples.items()
-    }
-    keep = iterations_that_count(late)
+    late, keep = find_late(result.samples, result.delays, request.late_threshold_ns)
     kept = {name: samples.where(keep) for name, samples in result.samples.items()}
     best_native = _best_native(kept) if request.forces_native else {}
     algorithms = {
@@ -103,10 +96,21 @@ def summarise(result: SizeResult, request: Request) -> SizeSummary:
     )
 
 
-def iterations_that_count(late: dict[str, NDArray[np.bool_]]) -> NDArray[np.bool_]:
-    """Those that started late for no algorithm, (iterations,); all if nothing would be left."""
+def find_late(
+    samples: dict[str, Samples], delays: Times, threshold_ns: float | None
+) -> tuple[dict[str, NDArray[np.bool_]], NDArray[np.bool_]]:
+    """The late starts of each algorithm, and the iterations that count, both (iterations,).
+
+    These started late for no algorithm; all count if nothing would be left. No threshold: nobody is late.
+    """
+    late = {
+        name: np.zeros(len(own.arrivals), dtype=np.bool_)
+        if threshold_ns is None
+        else late_starts(own.arrivals, delays, threshold_ns)
+        for name, own in samples.items()
+    }
     keep = ~np.logical_or.reduce(list(late.values()))
-    return keep if keep.any() else np.ones_like(keep)
+    return late, keep if keep.any() else np.ones_like(keep)
 
 
 def _times(samples: Samples) -> dict[str, Estimate]:
