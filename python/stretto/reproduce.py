@@ -18,7 +18,7 @@ from rich.table import Table
 
 from stretto.bench.launch import describe_machine, mpi_name, run_request
 from stretto.bench.report import find_replacements, format_ratio, format_size, format_time, summarise, write_json
-from stretto.bench.request import Request, UsageError, parse_arrival, parse_sizes
+from stretto.bench.request import Request, UsageError, check_folder, parse_arrival, parse_sizes
 from stretto.bench.stats import Estimate, estimate_paired_ratio
 from stretto.progress import measuring
 
@@ -162,8 +162,8 @@ def reproduce(
     """Measures and prints the figures. Raises StrettoError or BenchError."""
     console = Console(width=None if Console().is_terminal else 140)
     for path in (output, markdown):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise UsageError(f"{path}: there is no folder {path.parent}")
+        if path is not None:
+            check_folder(path, str(path))
     machine = describe_machine()
     setup: dict[str, Any] = {}
     figures = choose_figures(name)

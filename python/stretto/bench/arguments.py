@@ -16,6 +16,7 @@ from stretto.bench.request import (
     Arrival,
     Request,
     UsageError,
+    check_folder,
     parse_algorithms,
     parse_arrival,
     parse_sizes,
@@ -66,8 +67,8 @@ def check_collective(arguments: argparse.Namespace) -> None:
 def check_outputs(arguments: argparse.Namespace) -> None:
     if arguments.timeout <= 0:
         raise UsageError(f"--timeout {arguments.timeout:g}: must lie above 0")
-    if arguments.json is not None and not arguments.json.absolute().parent.is_dir():
-        raise UsageError(f"--json {arguments.json}: there is no folder {arguments.json.parent}")
+    if arguments.json is not None:
+        check_folder(arguments.json, f"--json {arguments.json}")
 
 
 def build_request(

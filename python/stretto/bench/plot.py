@@ -7,7 +7,7 @@ from typing import Any
 
 from stretto.bench.launch import RunResult, mpi_name
 from stretto.bench.report import SizeSummary, format_size
-from stretto.bench.request import UsageError, is_native
+from stretto.bench.request import UsageError, check_folder, is_native
 from stretto.bench.stats import METRICS
 
 KINDS = (".png", ".svg", ".pdf")
@@ -36,8 +36,7 @@ def check_plot(path: Path) -> None:
     """Raises UsageError if a plot cannot be written there, before anything is measured."""
     if path.suffix not in KINDS:
         raise UsageError(f"--plot {path}: give it a name that ends with {', '.join(KINDS)}")
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"--plot {path}: there is no folder {path.parent}")
+    check_folder(path, f"--plot {path}")
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:

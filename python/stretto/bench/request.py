@@ -31,6 +31,12 @@ class UsageError(StrettoError):
     """A request that cannot be carried out; its text names the value and what would be right. Exit code 2."""
 
 
+def check_folder(path: Path, shown: str) -> None:
+    """Raises UsageError if the folder of a file that is to be written is not there; `shown`: how the user named it."""
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"{shown}: there is no folder {path.parent}")
+
+
 def parse_time_ns(text: str) -> int:
     """A time with its unit, such as `50ms` or `0.5us`, in ns."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(ns|us|ms|s)", text)
