@@ -22,6 +22,9 @@ Costs: α latency of a message, β time per byte, γ time per reduced byte, n by
 the last arrival* is the work left once the last rank is there. *Balanced* is for ranks that come together. The costs
 are leading terms: (P-1)/P is written as 1. Each file's own comment has the details.
 
+Of scatter and gather n bytes are one block, and N all of them. *A prediction*: only where the order in which ranks
+arrive is known ahead.
+
 *Varies*: the order of summation is the order of arrival, so the last bits may differ from run to run. They never differ
 between ranks.
 """
@@ -35,15 +38,22 @@ def limits(algorithm: Algorithm) -> str:
     """What the algorithm asks for, in words."""
     words = [
         ("ranks of one node", algorithm.needs_shared_memory),
+        ("a prediction", algorithm.needs_prediction),
         ("commutative operations", algorithm.commutative_only),
         ("varies", not algorithm.deterministic),
     ]
     return "; ".join(text for text, holds in words if holds) or "-"
 
 
+def source_of(algorithm: Algorithm) -> Path:
+    """Where it is. The kinds of one algorithm share a file: sorted, in the background, with lengths of blocks."""
+    name = algorithm.name.removeprefix("background_").removeprefix("sorted_")
+    return Path("src", "algorithms", algorithm.collective.removesuffix("v"), f"{name}.cpp")
+
+
 def row(algorithm: Algorithm) -> str:
     """One line of the table. Raises StrettoError where the file is not named as the algorithm is."""
-    source = Path("src", "algorithms", algorithm.collective, f"{algorithm.name}.cpp")
+    source = source_of(algorithm)
     if not (ROOT / source).is_file():
         raise StrettoError(f"{source}: missing: an algorithm's file is named as it is, or `make build` is due")
     cells = [

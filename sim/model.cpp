@@ -11,6 +11,7 @@ namespace {
 
 // Results are proven at the size itself as long as the ranks' buffers fit, else at the largest size that does.
 constexpr std::size_t most_data_bytes = std::size_t{256} << 20;
+constexpr std::size_t most_buffer_bytes = std::size_t{4} << 30;  // of a root that scatters or gathers
 constexpr std::size_t smallest_pool_bytes = std::size_t{4} << 20;
 
 void combine_nothing(const void*, void*, std::size_t, const void*) {}
@@ -36,13 +37,21 @@ Reduction reduction_of(const bench::Options& request, bool with_data) {
 // The buffers of all ranks. Without data all use the same ones: no time depends on what is in them.
 class Buffers {
  public:
-  Buffers(const bench::Options& request, const bench::CaseData* data, int ranks, std::size_t size_bytes)
-      : sends_(data != nullptr ? static_cast<std::size_t>(ranks) : 1, std::vector<std::byte>(size_bytes)),
-        receives_(sends_) {
-    for (std::size_t rank = 0; data != nullptr && rank < sends_.size(); ++rank) {
-      const bench::Periods mine{data->contribution(static_cast<int>(rank))};
-      bench::fill_blocks(sends_[rank], mine);
-      if (request.in_place || request.collective == bench::Collective::bcast) bench::fill_blocks(receives_[rank], mine);
+  Buffers(const bench::Options& request, const bench::CaseData* data, int ranks, std::size_t size_bytes) {
+    if (data == nullptr) {
+      const bool blocks =
+          request.collective == bench::Collective::scatter || request.collective == bench::Collective::gather;
+      sends_.assign(1, std::vector<std::byte>(blocks ? size_bytes * static_cast<std::size_t>(ranks) : size_bytes));
+      receives_ = sends_;
+      return;
+    }
+    for (int rank = 0; rank < ranks; ++rank) {
+      const bench::Periods sent = data->sent_by(rank);
+      sends_.emplace_back(sent.size() * size_bytes);
+      bench::fill_blocks(sends_.back(), sent);
+      receives_.emplace_back(std::max<std::size_t>(data->expected_by(rank).size(), 1) * size_bytes);
+      if (request.in_place || request.collective == bench::Collective::bcast)
+        bench::fill_blocks(receives_.back(), {data->contribution(rank)});
     }
   }
 
@@ -65,7 +74,9 @@ stretto::Call call_of_rank(const bench::Options& request, Buffers& buffers, std:
   call.element_bytes = bench::bytes_of(request.datatype);
   call.count = size_bytes / call.element_bytes;
   call.root = root;
-  const bool has_output = request.collective != bench::Collective::reduce || rank == root;
+  const bool to_root =
+      request.collective == bench::Collective::reduce || request.collective == bench::Collective::gather;
+  const bool has_output = !to_root || rank == root;
   if (has_output) call.output = buffers.receive(rank);
   const bool one_buffer = request.collective == bench::Collective::bcast || (request.in_place && has_output);
   call.input = one_buffer ? call.output : buffers.send(rank);
@@ -78,6 +89,12 @@ Model::Model(const ModelOptions& options)
     : options_(options), pattern_(bench::ArrivalPattern::parse(options.request.arrival)), writer_(options.request) {
   for (int rank = 0; rank < options.machine.ranks; ++rank) nodes_.push_back(rank / options.machine.ranks_per_node);
   pattern_.check(nodes_);
+  const bool blocks = options.request.collective == bench::Collective::scatter ||
+                      options.request.collective == bench::Collective::gather;
+  for (const std::size_t size_bytes : options.request.sizes_bytes)
+    if (blocks && size_bytes > most_buffer_bytes / nodes_.size())
+      throw bench::UsageError("sizes=" + std::to_string(size_bytes) + ": the root's buffer for " +
+                              std::to_string(nodes_.size()) + " ranks would exceed 4 GiB");
   if (pattern_.noise_hz() > 0) throw bench::UsageError("arrival=noise: is not in the model");
 }
 
@@ -131,22 +148,45 @@ std::vector<std::int64_t> Model::simulate(const Algorithm& algorithm, std::size_
   if (with_data) data.begin(machine.seed, call.root, bench::Values::exact);
   Buffers buffers(request, with_data ? &data : nullptr, machine.ranks, size_bytes);
   const Reduction reduction = reduction_of(request, with_data);
-  sim::World world(machine);
-  std::vector<std::int64_t> exits = world.run([&](Group& g) {
+  const std::optional<ArrivalOrder> order = predict(call.delays_ns, machine.seed);
+  std::vector<Caller> callers(call.delays_ns.size());
+  const auto arguments = [&](const Group& g) {
     stretto::Call mine = call_of_rank(request, buffers, size_bytes, call.root, g.rank());
     mine.reduction = &reduction;
+    mine.order = order ? &*order : nullptr;
+    return mine;
+  };
+  const bool ahead = algorithm.foresight == Foresight::ahead;
+  const auto begin = [&](Group& g) {
+    stretto::Call mine = arguments(g);
+    if (ahead) mine.ahead = &callers[static_cast<std::size_t>(g.rank())];
     return run_algorithm(g, algorithm, mine);
-  });
+  };
+  const auto arrive = [&](Group& g) {
+    const stretto::Call mine = arguments(g);
+    callers[static_cast<std::size_t>(g.rank())].arrive(g.endpoint().platform, mine.input, mine.output);
+  };
+  sim::World world(machine);
+  std::vector<std::int64_t> exits = world.run(begin, ahead ? sim::World::Arrive(arrive) : nullptr);
 
-  const bool at_root_only = request.collective == bench::Collective::reduce;
   for (int rank = 0; with_data && rank < machine.ranks; ++rank) {
-    if (at_root_only && rank != call.root) continue;
     if (const auto error = data.find_error(buffers.result(rank), data.expected_by(rank)))
       throw std::runtime_error(std::string(bench::name_of(request.collective)) + ", " + std::string(algorithm.name) +
                                ", " + std::to_string(size_bytes) + " bytes, rank " + std::to_string(rank) + ": " +
                                *error);
   }
   return exits;
+}
+
+std::optional<ArrivalOrder> Model::predict(const std::vector<std::int64_t>& arrivals_ns, std::uint64_t seed) const {
+  if (options_.prediction == Prediction::none) return std::nullopt;
+  std::vector<std::int64_t> believed = arrivals_ns;
+  for (std::size_t rank = 0; rank < believed.size(); ++rank) {
+    if (options_.prediction == Prediction::reversed) believed[rank] = -arrivals_ns[rank];
+    if (options_.prediction == Prediction::random)
+      believed[rank] = static_cast<std::int64_t>(bench::random_bits(seed, rank, 0) >> 1);
+  }
+  return ArrivalOrder(believed);
 }
 
 std::int64_t Model::latency_ns(std::size_t size_bytes) const {

@@ -1,6 +1,9 @@
 // Predicts how long collectives take: the algorithms themselves, run on virtual ranks in virtual time.
 #pragma once
 
+#include <optional>
+
+#include "arrival/order.hpp"
 #include "arrival_pattern.hpp"
 #include "case_data.hpp"
 #include "model_options.hpp"
@@ -21,6 +24,8 @@ class Model {
   void run_call(std::size_t size_bytes, const bench::Call& call);
   std::vector<std::int64_t> simulate(const Algorithm& algorithm, std::size_t size_bytes, const bench::Call& call,
                                      bool with_data) const;
+  // What the ranks believe of the order in which they arrive, if anything.
+  std::optional<ArrivalOrder> predict(const std::vector<std::int64_t>& arrivals_ns, std::uint64_t seed) const;
   // Point-to-point time of one message, the unit of the pattern `mif`.
   std::int64_t latency_ns(std::size_t size_bytes) const;
 

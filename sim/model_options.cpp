@@ -16,6 +16,14 @@ struct Cost {
   throw bench::UsageError(message);
 }
 
+Prediction parse_prediction(const std::string& value) {
+  if (value == "right") return Prediction::right;
+  if (value == "reversed") return Prediction::reversed;
+  if (value == "random") return Prediction::random;
+  if (value == "none") return Prediction::none;
+  refuse("prediction", value, "choose right, reversed, random or none");
+}
+
 bool take_machine(sim::Options& machine, const std::string& key, const std::string& value) {
   if (key == "ranks") {
     machine.ranks = bench::parse_number<int>(key, value);
@@ -71,7 +79,9 @@ ModelOptions parse_model_options(int argc, char** argv) {
   ModelOptions options;
   options.machine.ranks_per_node = 1;
   options.request = bench::parse_options(argc, argv, [&](const std::string& key, const std::string& value) {
-    return take_machine(options.machine, key, value);
+    if (key != "prediction") return take_machine(options.machine, key, value);
+    options.prediction = parse_prediction(value);
+    return true;
   });
   if (options.machine.ranks < 2) throw bench::UsageError("ranks= must be at least 2");
   if (options.machine.ranks_per_node < 1) throw bench::UsageError("ranks_per_node= must be at least 1");

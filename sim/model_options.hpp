@@ -9,10 +9,14 @@
 
 namespace stretto::model {
 
+// What algorithms that sort by it are told of the order of arrival.
+enum class Prediction { right, reversed, random, none };
+
 struct ModelOptions {
   bench::Options request;
   std::vector<const Algorithm*> algorithms;  // of the request
   sim::Options machine;
+  Prediction prediction = Prediction::right;
 
   bool one_node() const { return machine.ranks <= machine.ranks_per_node; }
 };

@@ -36,7 +36,7 @@ MAX_RANKS = int(os.environ.get("STRETTO_TEST_MAX_RANKS", "64"))
 TOLERANT = "STRETTO_TEST_MPICC" in os.environ
 NATIVE_ENV = dict(word.split("=", 1) for word in os.environ.get("STRETTO_TEST_NATIVE_ENV", "").split())
 TIME_LIMIT_S = 120.0
-COLLECTIVES = ("allreduce", "reduce", "bcast", "barrier")
+COLLECTIVES = ("allreduce", "reduce", "bcast", "barrier", "scatter", "gather", "scatterv", "gatherv")
 
 
 @functools.cache
@@ -49,7 +49,12 @@ def registry() -> list[dict[str, object]]:
 
 
 def algorithms(collective: str) -> list[str]:
-    return [str(entry["name"]) for entry in registry() if entry["collective"] == collective]
+    """Those that can serve any call; others need a prediction of it."""
+    return [
+        str(entry["name"])
+        for entry in registry()
+        if entry["collective"] == collective and not entry["needs_prediction"]
+    ]
 
 
 def settings(collective: str) -> list[str]:

@@ -14,9 +14,10 @@ extern "C" {
 
 enum { STRETTO_OK = 0, STRETTO_UNKNOWN_COLLECTIVE = 1, STRETTO_UNKNOWN_ALGORITHM = 2 };
 
-/* Which algorithm later calls of `collective` ("allreduce", "reduce", "bcast", "barrier") use: a name that
- * `stretto algorithms` lists, "native" for the MPI library's own, "default" for Stretto's choice.
- * Every rank must call it alike, between the same two collectives. Returns STRETTO_OK or an error from above. */
+/* Which algorithm later calls of `collective` ("allreduce", "reduce", "bcast", "barrier", "scatter", "gather",
+ * "scatterv", "gatherv") use: a name that `stretto algorithms` lists, "native" for the MPI library's own, "default" for
+ * Stretto's choice. Every rank must call it alike, between the same two collectives. Returns STRETTO_OK or an error
+ * from above. */
 STRETTO_API int Stretto_force(const char* collective, const char* algorithm);
 
 /* The algorithm that ran in this process' latest call of `collective`, "native" where it was passed through, and ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from stretto.errors import StrettoError
 from stretto.library import built_program
 
-COLLECTIVES = ("allreduce", "reduce", "bcast", "barrier")
+COLLECTIVES = ("allreduce", "reduce", "bcast", "barrier", "scatter", "gather", "scatterv", "gatherv")
 # Choices of every collective that are no algorithm of ours: the MPI library's own, and Stretto's own choice.
 ALWAYS = ("native", "default")
 
@@ -21,6 +21,7 @@ class Algorithm:
     summary: str
     source: str
     needs_shared_memory: bool
+    needs_prediction: bool
     commutative_only: bool
     deterministic: bool
     cost_balanced: str

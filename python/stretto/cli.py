@@ -59,6 +59,10 @@ def run(
     reduce: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
     bcast: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
     barrier: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
+    scatter: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
+    gather: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
+    scatterv: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
+    gatherv: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
     profile: Annotated[
         str | None, typer.Option(help="record every collective there, for `stretto report`", metavar="DIR")
     ] = None,
@@ -72,7 +76,16 @@ def run(
     """Run an MPI program under Stretto: stretto run -- mpirun -n 4 ./program."""
     if mpi is not None and mpi not in FAMILIES:
         raise StrettoError(f"--mpi={mpi}: no such MPI; choose from {', '.join(FAMILIES)}")
-    named = {"allreduce": allreduce, "reduce": reduce, "bcast": bcast, "barrier": barrier}
+    named = {
+        "allreduce": allreduce,
+        "reduce": reduce,
+        "bcast": bcast,
+        "barrier": barrier,
+        "scatter": scatter,
+        "gather": gather,
+        "scatterv": scatterv,
+        "gatherv": gatherv,
+    }
     given = {
         f"STRETTO_{collective.upper()}": "native" if native and choice is None else choice
         for collective, choice in named.items()

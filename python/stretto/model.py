@@ -26,9 +26,12 @@ _COSTS = {
     "--delta": ("delta_ns_per_byte", 0.05, "ns to copy a byte"),
 }
 _HELP = """algorithms: those of `stretto algorithms`, or `all` that can run there: algorithms over shared memory need
-all ranks on one node, --ranks-per-node as large as --ranks. A message of n bytes takes alpha + n beta; one that is
-longer than --eager leaves when its receiver is ready. A rank sends and receives one message a time. More in
+all ranks on one node, --ranks-per-node as large as --ranks. A message of n bytes takes alpha + n beta; one of --eager
+bytes or more leaves when its receiver is ready. A rank sends and receives one message a time. Algorithms that sort know
+the order of arrival ahead (--prediction), and those of the background begin before the first rank arrives. More in
 docs/simulation.md."""
+# What the ranks believe of the order of arrival: the truth, its reverse, another order in every call, nothing.
+_PREDICTIONS = ("right", "reversed", "random", "none")
 
 
 def _build_parser() -> argparse.ArgumentParser:
@@ -37,7 +40,8 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--ranks-per-node", type=int, default=1, help="(default: %(default)s)")
     for option, (key, default, meaning) in _COSTS.items():
         parser.add_argument(option, dest=key, type=float, default=default, help=f"{meaning} (default: %(default)s)")
-    parser.add_argument("--eager", type=int, default=4096, help="longest eager message in bytes (default: %(default)s)")
+    parser.add_argument("--eager", type=int, default=4096, help="messages of so many bytes or more wait for their receiver (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--prediction", choices=_PREDICTIONS, default="right", help="what algorithms that sort expect (default: %(default)s)")  # fmt: skip
     return parser
 
 
@@ -51,6 +55,7 @@ def _run(arguments: argparse.Namespace) -> int:
     request = build_request(arguments, arguments.ranks, WARM_UP, choose_iterations, algorithms)
     machine: dict[str, object] = {key: getattr(arguments, key) for key, _, _ in _COSTS.values()}
     machine |= {"ranks_per_node": arguments.ranks_per_node, "eager_bytes": arguments.eager}
+    machine |= {"prediction": arguments.prediction}
     program = built_program(_PROGRAM)
 
     def command(output: Path, replay_file: Path) -> list[str]:

@@ -37,4 +37,18 @@ Task slot_exchange(Group& g, Call call);
 Task arrival_count(Group& g, Call call);
 }  // namespace barrier
 
+namespace scatter {
+Task linear(Group& g, Call call);
+Task linear_nonblocking(Group& g, Call call);
+Task announced_linear(Group& g, Call call);
+Task binomial(Group& g, Call call);
+}  // namespace scatter
+
+namespace gather {
+Task linear(Group& g, Call call);
+Task linear_nonblocking(Group& g, Call call);
+Task linear_synchronised(Group& g, Call call);
+Task binomial(Group& g, Call call);
+}  // namespace gather
+
 }  // namespace stretto

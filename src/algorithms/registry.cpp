@@ -16,8 +16,9 @@ constexpr std::string_view kThakur = "Thakur, Rabenseifner, Gropp 2005";
 constexpr std::string_view kThesis4 = "Alizadeh 2021, Algorithm 4.1";
 constexpr std::string_view kThesis5 = "Alizadeh 2021, Algorithm 5.1";
 constexpr std::string_view kOurs = "Stretto";
+constexpr std::string_view kProficz = "Proficz 2020";
 
-// Costs: α latency, β per byte, γ per reduced byte, n bytes, P ranks.
+// Costs: α latency, β per byte, γ per reduced byte, n bytes (of scatter and gather: a block, N all blocks), P ranks.
 constexpr Algorithm kAlgorithms[] = {
     {Collective::allreduce, "recursive_doubling", &allreduce::recursive_doubling, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "exchange with the rank 2^t away, log P rounds", kThakur, "log P (α + nβ + nγ)",
@@ -71,6 +72,61 @@ constexpr Algorithm kAlgorithms[] = {
      "everybody looks at everybody's flag in shared memory", kOurs, "P line transfers a rank", "one line transfer"},
     {Collective::barrier, "arrival_count", &barrier::arrival_count, Memory::board, 0, 0, kAnyOperation, kDeterministic,
      "the last to arrive tells everybody", kOurs, "P atomic additions", "one line transfer"},
+    {Collective::scatter, "linear", &scatter::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "the root sends to one rank after the other", kProficz, "P (α + nβ)", "P (α + nβ)"},
+    {Collective::scatter, "sorted_linear", &scatter::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "linear, those first that are expected first", kProficz, "P (α + nβ)", "α + nβ", Foresight::order},
+    {Collective::scatter, "background_sorted_linear", &scatter::linear, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "sorted linear, received before a rank arrives", kProficz, "P (α + nβ)", "a copy",
+     Foresight::ahead},
+    {Collective::scatter, "linear_nonblocking", &scatter::linear_nonblocking, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "the root sends to all ranks at once", kOurs, "α + P nβ", "α + nβ"},
+    {Collective::scatter, "announced_linear", &scatter::announced_linear, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "ranks announce themselves, the root serves who is there", kOurs, "P (α + nβ)", "2α + nβ"},
+    {Collective::scatter, "binomial", &scatter::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "halves travel down a binomial tree", kProficz, "log P α + P nβ", "log P α + P nβ"},
+    {Collective::scatter, "sorted_binomial", &scatter::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "binomial, those that are expected first near the top", kProficz, "log P α + P nβ", "α + nβ", Foresight::order},
+    {Collective::scatter, "background_sorted_binomial", &scatter::binomial, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "sorted binomial, passed on before a rank arrives", kProficz, "log P α + P nβ", "a copy",
+     Foresight::ahead},
+    {Collective::gather, "linear", &gather::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "the root takes from one rank after the other", kProficz, "P (α + nβ)", "P (α + nβ)"},
+    {Collective::gather, "linear_synchronised", &gather::linear_synchronised, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "the root asks one rank after the other", kProficz, "P (3α + nβ)", "P (3α + nβ)"},
+    {Collective::gather, "sorted_linear_synchronised", &gather::linear_synchronised, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "the root asks those first that are expected first", kProficz, "P (3α + nβ)", "3α + nβ",
+     Foresight::order},
+    {Collective::gather, "background_sorted_linear_synchronised", &gather::linear_synchronised, Memory::none, 0, 0,
+     kAnyOperation, kDeterministic, "sorted, asked before the root arrives", kProficz, "P (3α + nβ)", "3α + nβ",
+     Foresight::ahead},
+    {Collective::gather, "linear_nonblocking", &gather::linear_nonblocking, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "the root takes from all ranks at once", kOurs, "α + P nβ", "α + nβ"},
+    {Collective::gather, "binomial", &gather::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "blocks climb a binomial tree", kProficz, "log P α + P nβ", "log P α + P nβ"},
+    {Collective::gather, "sorted_binomial", &gather::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "binomial, those that are expected first send first", kProficz, "log P α + P nβ", "log P α + P nβ",
+     Foresight::order},
+    {Collective::gather, "background_sorted_binomial", &gather::binomial, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "sorted binomial, received before a rank arrives", kProficz, "log P α + P nβ", "α + P/2 nβ",
+     Foresight::ahead},
+    {Collective::scatterv, "linear", &scatter::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "the root sends to one rank after the other", kProficz, "P α + Nβ", "P α + Nβ"},
+    {Collective::scatterv, "sorted_linear", &scatter::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "linear, those first that are expected first", kProficz, "P α + Nβ", "α + nβ", Foresight::order},
+    {Collective::scatterv, "linear_nonblocking", &scatter::linear_nonblocking, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "the root sends to all ranks at once", kOurs, "α + Nβ", "α + nβ"},
+    {Collective::scatterv, "announced_linear", &scatter::announced_linear, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "ranks announce themselves, the root serves who is there", kOurs, "P α + Nβ", "2α + nβ"},
+    {Collective::gatherv, "linear", &gather::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "the root takes from one rank after the other", kProficz, "P α + Nβ", "P α + Nβ"},
+    {Collective::gatherv, "linear_synchronised", &gather::linear_synchronised, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "the root asks one rank after the other", kProficz, "3P α + Nβ", "3P α + Nβ"},
+    {Collective::gatherv, "sorted_linear_synchronised", &gather::linear_synchronised, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "the root asks those first that are expected first", kProficz, "3P α + Nβ", "3α + nβ",
+     Foresight::order},
+    {Collective::gatherv, "linear_nonblocking", &gather::linear_nonblocking, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "the root takes from all ranks at once", kOurs, "α + Nβ", "α + nβ"},
 };
 
 // How many bytes of a message one run of the algorithm can take.
@@ -83,7 +139,8 @@ std::size_t window_bytes(const Board& board, const Algorithm& algorithm, const C
 }  // namespace
 
 std::string_view name_of(Collective collective) {
-  constexpr std::string_view kNames[] = {"allreduce", "reduce", "bcast", "barrier"};
+  constexpr std::string_view kNames[] = {"allreduce", "reduce", "bcast",    "barrier",
+                                         "scatter",   "gather", "scatterv", "gatherv"};
   return kNames[static_cast<std::size_t>(collective)];
 }
 
@@ -97,6 +154,7 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name) {
 }
 
 Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {
+  if (algorithm.foresight == Foresight::none) call.order = nullptr;
   if (algorithm.memory == Memory::none) {
     co_await algorithm.run(g, call);
     co_return;

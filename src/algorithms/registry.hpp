@@ -10,13 +10,21 @@
 
 namespace stretto {
 
-enum class Collective { allreduce, reduce, bcast, barrier };
-inline constexpr Collective kCollectives[] = {Collective::allreduce, Collective::reduce, Collective::bcast,
-                                              Collective::barrier};
+enum class Collective { allreduce, reduce, bcast, barrier, scatter, gather, scatterv, gatherv };
+inline constexpr Collective kCollectives[] = {Collective::allreduce, Collective::reduce,  Collective::bcast,
+                                              Collective::barrier,   Collective::scatter, Collective::gather,
+                                              Collective::scatterv,  Collective::gatherv};
 std::string_view name_of(Collective collective);
 
 /// What an algorithm needs from the ranks' shared memory.
 enum class Memory { none, board, pool };
+
+/// What an algorithm makes of a prediction of the next call.
+enum class Foresight {
+  none,
+  order,  // the order in which ranks are expected (Call::order)
+  ahead   // also begins before the program has arrived (Call::ahead)
+};
 
 struct Algorithm {
   Collective collective;
@@ -31,6 +39,7 @@ struct Algorithm {
   std::string_view source;
   std::string_view cost_balanced;
   std::string_view cost_after_last;
+  Foresight foresight = Foresight::none;
 
   bool needs_pool(std::size_t bytes) const { return memory == Memory::pool && bytes >= pool_from; }
 };
@@ -41,7 +50,8 @@ std::span<const Algorithm> algorithms();
 const Algorithm* find_algorithm(Collective collective, std::string_view name);
 
 /// Runs `algorithm` with all that belongs around it: entering and leaving the board, windows of messages that are too
-/// long for the shared memory. A pool, where needed, has been attached before. `call` is the same on all ranks.
+/// long for the shared memory. A pool, where needed, has been attached before. `call` is the same on all ranks, but for
+/// the buffers and, in scatterv and gatherv, the count.
 Task run_algorithm(Group& g, const Algorithm& algorithm, Call call);
 
 }  // namespace stretto

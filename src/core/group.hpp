@@ -10,10 +10,32 @@
 
 namespace stretto {
 
+class ArrivalOrder;
 class Board;
 
+/// A run of elements.
+struct Block {
+  std::size_t first;
+  std::size_t count;
+};
+
+/// The program's side of a call that the engine has begun ahead of it: its buffers are not ours before it is there.
+struct Caller {
+  Signal here;  // 1: the buffers below are valid
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr;
+
+  void arrive(Platform& platform, const std::byte* input_, std::byte* output_) {
+    input = input_;
+    output = output_;
+    platform.publish(here, 1);
+  }
+};
+
 /// The arguments of a collective, the same struct for all of them. Counts are in elements; `input` may equal `output`
-/// (in place). Reduce: `output` matters at the root only, and is null elsewhere. Bcast: data is in `output`.
+/// (in place). Reduce: `output` matters at the root only, and is null elsewhere. Bcast: data is in `output`. Scatter
+/// and gather: `count` is one block; the root's `input`, or `output`, holds one a rank; in place the root's own block
+/// is where it belongs already. Scatterv and gatherv: `count` is this rank's own block.
 struct Call {
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
@@ -21,8 +43,21 @@ struct Call {
   std::size_t element_bytes = 1;
   const Reduction* reduction = nullptr;
   int root = 0;
+  const Block* blocks = nullptr;        // scatterv and gatherv, at the root: where each rank's block is
+  const ArrivalOrder* order = nullptr;  // in which the ranks are expected, where that is known: the same on all ranks
+  Caller* ahead = nullptr;              // the program is not in the call yet, and will be there; see Group::caller
 
   std::size_t bytes() const { return count * element_bytes; }
+
+  /// Whether the program is in the call, so that `input` and `output` are valid.
+  bool is_here() {
+    if (ahead == nullptr) return true;
+    if (!ahead->here.reached(1)) return false;
+    input = ahead->input;
+    output = ahead->output;
+    ahead = nullptr;
+    return true;
+  }
 };
 
 /// One rank's connection to the others of a communicator; lives as long as the communicator.
@@ -75,6 +110,14 @@ class Group {
   SignalWait reached(Signal& signal, std::uint64_t value) { return {&endpoint_.executor, &signal, value}; }
   void publish(Signal& signal, std::uint64_t value) { endpoint_.platform.publish(signal, value); }
   PauseWait pause() { return {&endpoint_.executor}; }
+
+  /// `co_await g.caller(call)`: until the program is in a call that was begun ahead of it. At once in any other.
+  Task caller(Call& call) {
+    if (!call.is_here()) {
+      co_await reached(call.ahead->here, 1);
+      call.is_here();
+    }
+  }
 
   /// Working memory, given back when the returned object dies.
   Scratch scratch(std::size_t bytes) { return endpoint_.scratch.take(bytes); }

@@ -203,42 +203,63 @@ std::optional<Layout> layout_of(MPI_Datatype datatype) {
   return Layout{static_cast<std::size_t>(size), dense, false, dense && in_memory_order(datatype)};
 }
 
-PackedBuffer::PackedBuffer(void* buffer, MPI_Count count, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm)
-    : buffer_(buffer), count_(count), datatype_(datatype), layout_(layout), comm_(comm) {
-  if (!layout_.ordered) copy_.resize(static_cast<std::size_t>(count) * layout_.bytes);
+PackedBuffer::PackedBuffer(void* buffer, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm,
+                           std::vector<Part> parts)
+    : buffer_(buffer), datatype_(datatype), layout_(layout), comm_(comm), parts_(std::move(parts)) {
+  if (layout_.ordered) return;
+  std::size_t elements = 0;
+  for (const Part& part : parts_) elements += static_cast<std::size_t>(part.count);
+  copy_.resize(elements * layout_.bytes);
 }
 
+// Calls function(address, count, datatype, place in the copy) in slices that MPI's ints can count.
 // MPICH's MPI_Pack refuses MPI_BOTTOM, a null pointer; so absolute addresses become relative to one that is not null.
 template <class Function>
 void PackedBuffer::on_elements(const Function& function) {
-  const int count = static_cast<int>(count_);
-  if (buffer_ != MPI_BOTTOM) return function(buffer_, count, datatype_);
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  PMPI_Type_get_extent(datatype_, &lower, &extent);
+  const auto most = static_cast<MPI_Count>(std::max<std::size_t>(INT_MAX / std::max<std::size_t>(layout_.bytes, 1), 1));
   static char anchor;
-  MPI_Aint address = 0;
-  PMPI_Get_address(&anchor, &address);
-  const MPI_Aint back = -address;
-  MPI_Datatype relative = MPI_DATATYPE_NULL;
-  PMPI_Type_create_hindexed_block(1, count, &back, datatype_, &relative);
-  PMPI_Type_commit(&relative);
-  function(&anchor, 1, relative);
-  PMPI_Type_free(&relative);
+  MPI_Aint anchor_address = 0;
+  PMPI_Get_address(&anchor, &anchor_address);
+  std::byte* place = copy_.data();
+  for (const Part& part : parts_) {
+    for (MPI_Count done = 0; done < part.count; done += most) {
+      const int count = static_cast<int>(std::min(most, part.count - done));
+      const MPI_Aint at = part.at + static_cast<MPI_Aint>(done) * extent;
+      if (buffer_ != MPI_BOTTOM) {
+        function(static_cast<char*>(buffer_) + at, count, datatype_, place);
+      } else {
+        const MPI_Aint back = at - anchor_address;
+        MPI_Datatype relative = MPI_DATATYPE_NULL;
+        PMPI_Type_create_hindexed_block(1, count, &back, datatype_, &relative);
+        PMPI_Type_commit(&relative);
+        function(&anchor, 1, relative, place);
+        PMPI_Type_free(&relative);
+      }
+      place += static_cast<std::size_t>(count) * layout_.bytes;
+    }
+  }
 }
 
 std::byte* PackedBuffer::data() { return layout_.ordered ? static_cast<std::byte*>(buffer_) : copy_.data(); }
 
 void PackedBuffer::pack() {
   if (layout_.ordered) return;
-  on_elements([this](void* buffer, int count, MPI_Datatype datatype) {
+  on_elements([this](const void* address, int count, MPI_Datatype datatype, std::byte* place) {
     int position = 0;
-    PMPI_Pack(buffer, count, datatype, copy_.data(), static_cast<int>(copy_.size()), &position, comm_);
+    const auto room = std::min<std::ptrdiff_t>(copy_.data() + copy_.size() - place, INT_MAX);
+    PMPI_Pack(address, count, datatype, place, static_cast<int>(room), &position, comm_);
   });
 }
 
 void PackedBuffer::unpack() {
   if (layout_.ordered) return;
-  on_elements([this](void* buffer, int count, MPI_Datatype datatype) {
+  on_elements([this](void* address, int count, MPI_Datatype datatype, const std::byte* place) {
     int position = 0;
-    PMPI_Unpack(copy_.data(), static_cast<int>(copy_.size()), &position, buffer, count, datatype, comm_);
+    const auto there = std::min<std::ptrdiff_t>(copy_.data() + copy_.size() - place, INT_MAX);
+    PMPI_Unpack(place, static_cast<int>(there), &position, address, count, datatype, comm_);
   });
 }
 

@@ -36,11 +36,19 @@ struct Layout {
 /// nullopt for datatypes that have no size yet (null).
 std::optional<Layout> layout_of(MPI_Datatype datatype);
 
-/// A broadcast buffer as contiguous bytes: the user's own where it is in order, else a packed copy.
+/// Some elements of a buffer.
+struct Part {
+  MPI_Aint at;  // in bytes, from the buffer's address
+  MPI_Count count;
+};
+
+/// A buffer of the program's as bytes: the user's own where they are in order, else packed copies of its parts, one
+/// behind the other.
 class PackedBuffer {
  public:
-  PackedBuffer(void* buffer, MPI_Count count, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm);
+  PackedBuffer(void* buffer, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm, std::vector<Part> parts);
   std::byte* data();
+  bool is_at(const void* buffer) const { return buffer_ == buffer; }
   void pack();    // from the user's buffer, where data() is a copy
   void unpack();  // to it
 
@@ -49,10 +57,10 @@ class PackedBuffer {
   void on_elements(const Function& function);
 
   void* buffer_;
-  MPI_Count count_;
   MPI_Datatype datatype_;
   Layout layout_;
   MPI_Comm comm_;
+  std::vector<Part> parts_;
   std::vector<std::byte> copy_;
 };
 

@@ -3,73 +3,12 @@
 #include <climits>
 
 #include "intercept/datatypes.hpp"
-#include "intercept/observation.hpp"
+#include "intercept/interception.hpp"
 #include "intercept/runtime.hpp"
 #include "stretto/stretto.h"
 
 namespace stretto::intercept {
 namespace {
-
-/// One call of a collective on its way through Stretto: selected, run or passed on, observed, counted.
-class Interception {
- public:
-  Interception(Collective collective, Operation operation, MPI_Comm comm, const CallSite& site)
-      : runtime_(Runtime::get()),
-        collective_(collective),
-        comm_(comm),
-        communicator_(needs_state() ? runtime_.communicator(comm) : nullptr),
-        observation_(runtime_.profiler(), communicator_, operation, {0, site.caller}) {
-    if (!observation_.wanted()) return;
-    site.describe(observation_);
-    observation_.begin();
-  }
-  ~Interception() {
-    runtime_.count(collective_, algorithm_);
-    observation_.ran(algorithm_);
-  }
-  Interception(const Interception&) = delete;
-  Interception& operator=(const Interception&) = delete;
-
-  /// Chooses the algorithm; false if the call is to be passed on. The same on all ranks.
-  bool select(const Call& call, bool commutative) {
-    if (!eligible()) return false;
-    if (runtime_.configuration().choice(collective_).kind == Choice::Kind::native) return false;
-    Engine& engine = runtime_.engine(*communicator_, comm_);
-    const auto facts = [&] {
-      return CallFacts{collective_,         call.bytes(),       call.element_bytes,       commutative,
-                       communicator_->size, engine.has_board(), engine.max_pool_window(), engine.recent_skew_ns()};
-    };
-    const Algorithm* chosen = choose(runtime_.configuration(), facts());
-    // A pool that cannot be had is known to be so from now on: choose again.
-    if (chosen != nullptr && chosen->needs_pool(call.bytes()) && !engine.ensure_pool(call.bytes())) {
-      chosen = choose(runtime_.configuration(), facts());
-    }
-    algorithm_ = chosen;
-    return chosen != nullptr;
-  }
-
-  int run(const Call& call) {
-    observation_.arrived(communicator_->engine->run(*algorithm_, call));
-    return MPI_SUCCESS;
-  }
-
-  bool root_is_valid(int root) const { return eligible() && root >= 0 && root < communicator_->size; }
-  bool is_rank(int rank) const { return eligible() && communicator_->rank == rank; }
-
- private:
-  bool needs_state() const {
-    return runtime_.configuration().choice(collective_).kind != Choice::Kind::native || runtime_.profiler().active();
-  }
-  bool eligible() const { return communicator_ != nullptr && communicator_->eligible; }
-
-  const Inside inside_;
-  Runtime& runtime_;
-  Collective collective_;
-  MPI_Comm comm_;
-  Communicator* communicator_;
-  const Algorithm* algorithm_ = nullptr;
-  Observation observation_;
-};
 
 // Buffers that Stretto can work with; everything else is left to the MPI library, which knows what is an error.
 bool usable(const void* buffer) { return buffer != nullptr && buffer != MPI_IN_PLACE; }
@@ -155,7 +94,8 @@ int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int roo
   arguments.count = bytes;
   arguments.root = root;
   if (!call.select(arguments, true)) return native_();
-  PackedBuffer packed(buffer, count, datatype, *layout, comm);
+  PackedBuffer packed(buffer, datatype, *layout, comm,
+                      layout->ordered ? std::vector<Part>{} : std::vector{Part{0, count}});
   arguments.output = packed.data();
   arguments.input = arguments.output;
   if (call.is_rank(root)) packed.pack();

@@ -14,6 +14,22 @@ struct CallSite {
   Description describe;
 };
 
+/// An array of the program's, of int or, in the large-count form of a call, of MPI_Count or MPI_Aint.
+class IntegerArray {
+ public:
+  template <class Integer>
+  IntegerArray(const Integer* values) : values_(values), wide_(sizeof(Integer) == sizeof(MPI_Count)) {}
+  explicit operator bool() const { return values_ != nullptr; }
+  MPI_Count operator[](int index) const {
+    return wide_ ? static_cast<const MPI_Count*>(values_)[index] : static_cast<const int*>(values_)[index];
+  }
+
+ private:
+  const void* values_;
+  bool wide_;
+};
+static_assert(sizeof(MPI_Count) == sizeof(MPI_Aint) && sizeof(MPI_Count) != sizeof(int));
+
 /// One intercepted call: a member function for each line of calls.def, and for each STRETTO_ACCELERATED of
 /// collectives.def, with the MPI function's own parameters and result; counts arrive as MPI_Count. `native` runs the
 /// MPI library's own. Nothing may throw into the program, which may be C or Fortran.
@@ -35,6 +51,14 @@ class Handler {
              MPI_Comm comm) noexcept;
   int Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) noexcept;
   int Barrier(MPI_Comm comm) noexcept;
+  int Scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+              MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept;
+  int Gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+             MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept;
+  int Scatterv(const void* sendbuf, IntegerArray sendcounts, IntegerArray displacements, MPI_Datatype sendtype,
+               void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept;
+  int Gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, IntegerArray recvcounts,
+              IntegerArray displacements, MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept;
 
   int Wait(MPI_Request* request, MPI_Status* status) noexcept;
   int Waitall(int count, MPI_Request* requests, MPI_Status* statuses) noexcept;

@@ -33,7 +33,7 @@ struct ProfileSettings {
 };
 
 struct Configuration {
-  std::array<Choice, std::size(kCollectives)> choices{};     // STRETTO_ALLREDUCE, _REDUCE, _BCAST, _BARRIER
+  std::array<Choice, std::size(kCollectives)> choices{};     // STRETTO_ALLREDUCE, _REDUCE, ...
   bool deterministic = false;                                // STRETTO_DETERMINISTIC: the same bits from run to run
   bool single_copy = true;                                   // STRETTO_CMA
   std::size_t shared_memory_bytes = std::size_t{256} << 20;  // STRETTO_SHM_MAX_MIB, per communicator; 0: none

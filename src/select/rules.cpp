@@ -44,6 +44,11 @@ const Algorithm* rule(const CallFacts& facts) {
       return known().arrival_copy;
     case Collective::barrier:
       return facts.ranks <= 16 ? known().flags : known().arrival_count;
+    case Collective::scatter:
+    case Collective::gather:
+    case Collective::scatterv:
+    case Collective::gatherv:
+      return nullptr;
   }
   return nullptr;
 }
@@ -59,14 +64,32 @@ const Algorithm* steady(Collective collective) {
       return known().bcast_binomial;
     case Collective::barrier:
       return known().dissemination;
+    case Collective::scatter:
+    case Collective::gather:
+    case Collective::scatterv:
+    case Collective::gatherv:
+      return nullptr;  // data are only moved
   }
   return nullptr;
 }
 
 }  // namespace
 
+bool may_serve(const Configuration& configuration, Collective collective) {
+  switch (configuration.choice(collective).kind) {
+    case Choice::Kind::native:
+      return false;
+    case Choice::Kind::forced:
+      return true;
+    case Choice::Kind::by_rule:
+      return collective <= Collective::barrier;  // the rule knows nothing better for the others yet
+  }
+  return false;
+}
+
 bool can_serve(const Algorithm& algorithm, const CallFacts& facts) {
   if (algorithm.commutative_only && !facts.commutative) return false;
+  if (algorithm.foresight > facts.foresight) return false;
   if (algorithm.memory == Memory::none) return true;
   if (!facts.shared_memory) return false;
   if (algorithm.max_bytes > 0 && facts.element_bytes > algorithm.max_bytes) return false;

@@ -56,6 +56,10 @@ std::vector<Shape> shapes_for(const Algorithm& algorithm, int ranks) {
   return shapes;
 }
 
+std::string name_of_parameter(const testing::TestParamInfo<Algorithm>& test) {
+  return std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
+}
+
 class EveryAlgorithm : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(EveryAlgorithm, ProcessCounts) {
@@ -105,9 +109,102 @@ TEST_P(EveryAlgorithm, EveryOrderOfArrival) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, testing::ValuesIn(algorithms().begin(), algorithms().end()),
-                         [](const auto& test) {
-                           return std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
-                         });
+                         name_of_parameter);
+
+std::vector<Algorithm> with_foresight(Foresight least) {
+  std::vector<Algorithm> found;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (algorithm.foresight >= least) found.push_back(algorithm);
+  }
+  return found;
+}
+
+// Predictions of ranks that arrive `gap` ns one after the other in a seeded order: right, the wrong way round, random.
+struct Predicted {
+  std::vector<std::int64_t> arrivals_ns;
+  std::vector<ArrivalOrder> orders;
+
+  Predicted(int ranks, std::uint64_t seed, std::int64_t gap) : arrivals_ns(static_cast<std::size_t>(ranks)) {
+    std::mt19937_64 random(seed);
+    std::iota(arrivals_ns.begin(), arrivals_ns.end(), 0);
+    std::shuffle(arrivals_ns.begin(), arrivals_ns.end(), random);
+    for (std::int64_t& arrival : arrivals_ns) arrival *= gap;
+    orders.emplace_back(arrivals_ns);
+    std::vector<std::int64_t> times;
+    for (std::int64_t arrival : arrivals_ns) times.push_back(-arrival);
+    orders.emplace_back(times);
+    std::shuffle(times.begin(), times.end(), random);
+    orders.emplace_back(times);
+  }
+};
+
+class EverySortedAlgorithm : public testing::TestWithParam<Algorithm> {};
+
+TEST_P(EverySortedAlgorithm, AnyPrediction) {
+  for (int ranks : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33}) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      const Predicted predicted(ranks, seed, 20'000);
+      for (const ArrivalOrder& order : predicted.orders) {
+        sim::Options options = options_for(ranks, seed);
+        options.arrivals_ns = predicted.arrivals_ns;
+        sim::World world(options);
+        const std::string name = label(GetParam(), ranks, seed);
+        world.run([&](Group& g) -> Task {
+          for (unsigned call = 0; call < 6; ++call) {
+            const Shape shape{call * 7 % 20, static_cast<int>(seed + call) % ranks, call % 2 == 1, false};
+            co_await run_and_check(g, GetParam(), shape, call, name, &order);
+          }
+          const Shape longer{9000, static_cast<int>(seed) % ranks, false, false};
+          co_await run_and_check(g, GetParam(), longer, 6, name, &order);
+        });
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EverySortedAlgorithm, testing::ValuesIn(with_foresight(Foresight::order)),
+                         name_of_parameter);
+
+// One call that every rank begins ahead of its arrival.
+class EveryBackgroundAlgorithm : public testing::TestWithParam<Algorithm> {};
+
+TEST_P(EveryBackgroundAlgorithm, BegunAheadOfTheProgram) {
+  for (int ranks : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17}) {
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      const Predicted predicted(ranks, seed, seed % 3 == 0 ? 300 : 200'000);
+      for (const ArrivalOrder& order : predicted.orders) {
+        sim::Options options = options_for(ranks, seed);
+        options.arrivals_ns = predicted.arrivals_ns;
+        sim::World world(options);
+        const Shape shape{seed % 4 == 0 ? 9000 : seed, static_cast<int>(seed) % ranks, seed % 2 == 0, false};
+        const std::string name = label(GetParam(), ranks, seed);
+        std::vector<Exchange> exchanges;
+        std::vector<Caller> callers(static_cast<std::size_t>(ranks));
+        exchanges.reserve(callers.size());
+        for (int rank = 0; rank < ranks; ++rank) exchanges.emplace_back(rank, ranks, GetParam(), shape, 3);
+        const auto begin = [&](Group& g) -> Task {
+          Call call = exchanges[static_cast<std::size_t>(g.rank())].call();
+          call.input = call.output = nullptr;  // the program has none yet
+          call.order = &order;
+          call.ahead = &callers[static_cast<std::size_t>(g.rank())];
+          co_await run_algorithm(g, GetParam(), call);
+        };
+        const auto exits = world.run(begin, [&](Group& g) {
+          const auto rank = static_cast<std::size_t>(g.rank());
+          const Call& call = exchanges[rank].call();
+          callers[rank].arrive(g.endpoint().platform, call.input, call.output);
+        });
+        for (std::size_t rank = 0; rank < exits.size(); ++rank) {
+          exchanges[rank].check(name);
+          EXPECT_GE(exits[rank], predicted.arrivals_ns[rank]) << name << ": left before it came";
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryBackgroundAlgorithm, testing::ValuesIn(with_foresight(Foresight::ahead)),
+                         name_of_parameter);
 
 // Different collectives in a row, none of which waits for all ranks, on one board.
 TEST(Board, MixedCallsBackToBack) {

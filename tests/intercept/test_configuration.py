@@ -29,6 +29,10 @@ PROMISED = {
     "reduce": "binomial reduce_scatter_gather arrival_chain arrival_stripes",
     "bcast": "binomial scatter_allgather arrival_copy",
     "barrier": "dissemination arrival_count",
+    "scatter": "linear binomial linear_nonblocking announced_linear",
+    "gather": "linear linear_synchronised binomial linear_nonblocking",
+    "scatterv": "linear linear_nonblocking announced_linear",
+    "gatherv": "linear linear_synchronised linear_nonblocking",
 }
 SHARED_MEMORY = [(str(entry["collective"]), str(entry["name"])) for entry in registry() if entry["needs_shared_memory"]]
 PROGRAMS = {

@@ -14,6 +14,10 @@ PROGRAMS = {
     "reduce": "mpi/reduce_counts.c",
     "bcast": "mpi/bcast_counts.c",
     "barrier": "mpi/barrier_order.c",
+    "scatter": "mpi/scatter_counts.c",
+    "gather": "mpi/gather_counts.c",
+    "scatterv": "mpi/scatter_counts.c",
+    "gatherv": "mpi/gather_counts.c",
 }
 # On one rank every call is passed through, whatever is forced.
 EVERY_RUN = [

@@ -72,6 +72,43 @@ def test_the_last_rank_pays_for_every_round_of_recursive_doubling(tmp_path: Path
     assert times["elapsed"] < times["run_time"]
 
 
+_SCATTERS = {
+    "linear": 7 * ALPHA + 7 * 8192 * BETA,  # Proficz 2020, equation 3
+    "sorted_linear": 7 * ALPHA + 7 * 8192 * BETA,
+    "background_sorted_linear": 7 * ALPHA + 7 * 8192 * BETA,
+    "binomial": _ROUNDS * ALPHA + 7 * 8192 * BETA,  # equation 7
+    "sorted_binomial": _ROUNDS * ALPHA + 7 * 8192 * BETA,
+    "background_sorted_binomial": _ROUNDS * ALPHA + 7 * 8192 * BETA,
+}
+
+
+def test_scatter_takes_what_the_formulas_say(tmp_path: Path) -> None:
+    """Each block waits for its receiver; tests/conformance/formulas_test.cpp has all of Proficz' equations."""
+    arguments = ["scatter", "--algorithms", ",".join(_SCATTERS), "--ranks", str(_RANKS), "--sizes", "8K", "--root", "0"]
+    balanced = predict(main, tmp_path, *arguments, *_COSTS, "--eager", "0")
+    assert {name: figures(balanced, name)["run_time"] for name in _SCATTERS} == _SCATTERS
+
+
+def test_a_prediction_helps_if_it_is_right(tmp_path: Path) -> None:
+    arguments = ["scatter", "--ranks", "16", "--sizes", "64K", "--arrival", "uniform:5ms", "--root", "0", *_COSTS]
+    lags = {}
+    for prediction in ("right", "reversed", "random", "none"):
+        content = predict(main, tmp_path, *arguments, "--iterations", "40", "--prediction", prediction)
+        lags[prediction] = figures(content, "sorted_linear")["lag"]
+        plain = figures(content, "linear")["lag"]
+    assert lags["right"] < 0.7 * plain
+    assert lags["reversed"] > plain
+    assert lags["none"] == plain
+    assert lags["right"] < lags["random"] < lags["reversed"]
+
+
+def test_what_begins_ahead_does_not_wait_for_its_rank(tmp_path: Path) -> None:
+    arguments = ["gather", "--ranks", "8", "--sizes", "64K", "--arrival", "one-late:50ms", "--root", "3", *_COSTS]
+    content = predict(main, tmp_path, *arguments, "--iterations", "40")
+    for name in ("sorted_linear_synchronised", "sorted_binomial"):
+        assert figures(content, f"background_{name}")["elapsed"] <= figures(content, name)["elapsed"]
+
+
 def test_shared_memory_comes_with_one_node(tmp_path: Path) -> None:
     spread = predict(main, tmp_path, "allreduce", "--ranks", "8", "--sizes", "64")["request"]["algorithms"]
     arguments = ["allreduce", "--ranks", "8", "--ranks-per-node", "8", "--sizes", "64,200K", "--arrival", "uniform:1ms"]
@@ -118,6 +155,7 @@ def test_a_thousand_ranks_in_the_forms_of_a_call(tmp_path: Path) -> None:
         (["allreduce", "--ranks", "1"], "at least 2"),
         (["allreduce", "--ranks-per-node", "0"], "at least 1"),
         (["allreduce", "--eager", "-1"], "not negative"),
+        (["scatter", "--sizes", "8G", "--ranks", "64"], "would exceed 4 GiB"),
         (["allreduce", "--alpha", "-1"], "alpha_ns=-1.0: must be 0 or more"),
         (["allreduce", "--beta", "nan"], "beta_ns_per_byte=nan"),
         (["allreduce", "--algorithms", "native"], "own allreduce algorithms only"),

@@ -8,12 +8,6 @@
 
 namespace stretto {
 
-/// A run of elements of a call.
-struct Block {
-  std::size_t first;
-  std::size_t count;
-};
-
 /// Block `index` of `parts` nearly equal ones; the first `count % parts` are one element longer.
 inline Block even_block(std::size_t count, std::size_t parts, std::size_t index) {
   const std::size_t base = count / parts;
@@ -26,6 +20,11 @@ inline Block even_blocks(std::size_t count, std::size_t parts, std::size_t index
   const std::size_t first = even_block(count, parts, index).first;
   const std::size_t end = index + blocks == parts ? count : even_block(count, parts, index + blocks).first;
   return {first, end - first};
+}
+
+/// Of scatter and gather, at the root: the block of `rank`.
+inline Block block_of(const Call& call, int rank) {
+  return call.blocks != nullptr ? call.blocks[rank] : Block{static_cast<std::size_t>(rank) * call.count, call.count};
 }
 
 inline std::size_t offset(const Call& call, Block block) { return block.first * call.element_bytes; }

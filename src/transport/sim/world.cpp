@@ -19,6 +19,11 @@ struct World::Message {
   std::int64_t announced = 0;    // rendezvous: when the receiver could begin to take it
 };
 
+struct World::Posted {
+  Transfer* transfer;
+  std::int64_t since;
+};
+
 class World::Rank final : public Platform, public Transport {
  public:
   Rank(World& world, int number, int size)
@@ -42,7 +47,8 @@ class World::Rank final : public Platform, public Transport {
     if (found == world_.watchers_.end()) return;
     std::erase_if(found->second, [&](const auto& watcher) {
       if (!signal.reached(watcher.second)) return false;
-      world_.schedule(clock + static_cast<std::int64_t>(world_.options_.signal_ns), watcher.first, nullptr);
+      const double seen_after_ns = watcher.first == number_ ? 0 : world_.options_.signal_ns;
+      world_.schedule(clock + static_cast<std::int64_t>(seen_after_ns), watcher.first, nullptr);
       return true;
     });
     if (found->second.empty()) world_.watchers_.erase(found);
@@ -81,7 +87,7 @@ class World::Rank final : public Platform, public Transport {
   std::int64_t in_free = 0;
   bool started = false;
   std::int64_t exit = -1;
-  std::map<Key, std::deque<Transfer*>> posted;
+  std::map<Key, std::deque<Posted>> posted;
   std::map<Key, std::deque<std::shared_ptr<Message>>> unexpected;
 
  private:
@@ -110,7 +116,7 @@ const Link& World::link(int a, int b) const {
   return a / options_.ranks_per_node == b / options_.ranks_per_node ? options_.intra : options_.inter;
 }
 
-void World::schedule(std::int64_t time, int rank, std::shared_ptr<Message> message) {
+void World::schedule(std::int64_t time, int rank, std::shared_ptr<Message> message, bool arrival) {
   if (options_.jitter_ns > 0) {
     time += static_cast<std::int64_t>(std::uniform_real_distribution<double>(0, options_.jitter_ns)(random_));
   }
@@ -119,20 +125,22 @@ void World::schedule(std::int64_t time, int rank, std::shared_ptr<Message> messa
     std::int64_t& latest = latest_delivery_[pair];
     latest = time = std::max(time, latest + 1);
   }
-  events_.push({time, random_(), rank, std::move(message)});
+  events_.push({time, random_(), rank, std::move(message), arrival});
 }
 
-std::vector<std::int64_t> World::run(const Body& body) {
+std::vector<std::int64_t> World::run(const Body& body, const Arrive& on_arrival) {
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     ranks_[rank]->task.emplace(body(ranks_[rank]->group()));
     ranks_[rank]->started = false;
     ranks_[rank]->exit = -1;
-    schedule(options_.arrivals_ns.empty() ? 0 : options_.arrivals_ns[rank], static_cast<int>(rank), nullptr);
+    const std::int64_t arrival = options_.arrivals_ns.empty() ? 0 : options_.arrivals_ns[rank];
+    if (on_arrival) schedule(0, static_cast<int>(rank), nullptr);
+    schedule(arrival, static_cast<int>(rank), nullptr, on_arrival != nullptr);
   }
   while (!events_.empty()) {
     const Event event = events_.top();
     events_.pop();
-    handle(event);
+    handle(event, on_arrival);
   }
 
   std::string stuck;
@@ -148,7 +156,12 @@ std::vector<std::int64_t> World::run(const Body& body) {
   return exits;
 }
 
-void World::handle(const Event& event) {
+void World::handle(const Event& event, const Arrive& on_arrival) {
+  if (event.arrival) {
+    Rank& rank = *ranks_[static_cast<std::size_t>(event.rank)];
+    rank.clock = std::max(rank.clock, event.time);
+    on_arrival(rank.group());
+  }
   if (event.message != nullptr) {
     Message& message = *event.message;
     if (message.receiver == nullptr) {
@@ -189,7 +202,7 @@ void World::send(int from, Transfer& transfer) {
   message->from = from;
   message->stream = transfer.stream;
   message->bytes = transfer.bytes;
-  const bool eager = transfer.bytes <= options_.eager_bytes;
+  const bool eager = transfer.bytes < options_.eager_bytes;
   const auto alpha = static_cast<std::int64_t>(cost.alpha_ns);
   const auto wire = eager ? static_cast<std::int64_t>(cost.beta_ns_per_byte * static_cast<double>(transfer.bytes)) : 0;
   const std::int64_t begin = std::max(sender.clock, sender.out_free);
@@ -210,12 +223,12 @@ void World::receive(int to, Transfer& transfer) {
   const Key key = static_cast<Key>(transfer.peer) << 32 | transfer.stream;
   auto& waiting = receiver.unexpected[key];
   if (waiting.empty()) {
-    receiver.posted[key].push_back(&transfer);
+    receiver.posted[key].push_back({&transfer, receiver.clock});
     return;
   }
   const std::shared_ptr<Message> message = waiting.front();
   waiting.pop_front();
-  match(to, message, transfer);
+  match(to, message, {&transfer, receiver.clock});
 }
 
 void World::arrive(int to, const std::shared_ptr<Message>& message) {
@@ -226,12 +239,13 @@ void World::arrive(int to, const std::shared_ptr<Message>& message) {
     receiver.unexpected[key].push_back(message);
     return;
   }
-  Transfer& transfer = *posted.front();
+  const Posted receive = posted.front();
   posted.pop_front();
-  match(to, message, transfer);
+  match(to, message, receive);
 }
 
-void World::match(int to, const std::shared_ptr<Message>& message, Transfer& transfer) {
+void World::match(int to, const std::shared_ptr<Message>& message, const Posted& receive) {
+  Transfer& transfer = *receive.transfer;
   if (message->bytes != transfer.bytes) {
     throw std::runtime_error("rank " + std::to_string(to) + " expects " + std::to_string(transfer.bytes) +
                              " bytes from rank " + std::to_string(message->from) + ", which sent " +
@@ -246,7 +260,7 @@ void World::match(int to, const std::shared_ptr<Message>& message, Transfer& tra
   Rank& receiver = *ranks_[static_cast<std::size_t>(to)];
   const Link& cost = link(message->from, to);
   const auto wire = static_cast<std::int64_t>(cost.beta_ns_per_byte * static_cast<double>(message->bytes));
-  const std::int64_t begin = std::max({message->announced, receiver.clock + static_cast<std::int64_t>(cost.alpha_ns),
+  const std::int64_t begin = std::max({message->announced, receive.since + static_cast<std::int64_t>(cost.alpha_ns),
                                        sender.out_free, receiver.in_free});
   sender.out_free = receiver.in_free = begin + wire;
   message->receiver = &transfer;

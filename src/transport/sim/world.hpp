@@ -36,7 +36,7 @@ struct Options {
   double gamma_ns_per_byte = 0.1;
   double delta_ns_per_byte = 0.05;
   double signal_ns = 200;          // until a published signal is seen
-  std::size_t eager_bytes = 4096;  // longer messages leave when their receiver is ready
+  std::size_t eager_bytes = 4096;  // messages of as many bytes or more leave when their receiver is ready
   double jitter_ns = 0;            // each event comes up to this much later
   std::uint64_t seed = 1;
   std::vector<std::int64_t> arrivals_ns;  // empty: all at 0
@@ -49,34 +49,38 @@ struct Options {
 class World {
  public:
   using Body = std::function<Task(Group&)>;
+  using Arrive = std::function<void(Group&)>;
 
   explicit World(Options options);
   ~World();
 
-  /// Runs `body` on every rank, each from its arrival time on, and returns the ranks' exit times in ns.
+  /// Runs `body` on every rank, each from its arrival time on, and returns the ranks' exit times in ns. With
+  /// `on_arrival`, every rank begins at 0, ahead of its arrival, at which that is called.
   /// Throws std::runtime_error, naming the seed and the ranks, if some can never go on.
-  std::vector<std::int64_t> run(const Body& body);
+  std::vector<std::int64_t> run(const Body& body, const Arrive& on_arrival = nullptr);
 
  private:
   class Rank;
   struct Message;
+  struct Posted;  // a receive
   struct Event {
     std::int64_t time;
     std::uint64_t tie;
     int rank;
     std::shared_ptr<Message> message;  // delivered or finished; null: look around
+    bool arrival = false;              // of a rank that has begun ahead
     bool operator<(const Event& other) const { return std::tie(other.time, other.tie) < std::tie(time, tie); }
   };
   using Key = std::uint64_t;  // source and stream, at one receiver
 
   const Link& link(int a, int b) const;
-  void schedule(std::int64_t time, int rank, std::shared_ptr<Message> message);
-  void handle(const Event& event);
+  void schedule(std::int64_t time, int rank, std::shared_ptr<Message> message, bool arrival = false);
+  void handle(const Event& event, const Arrive& on_arrival);
   void run_rank(int rank, std::int64_t time);
   void send(int from, Transfer& transfer);
   void receive(int to, Transfer& transfer);
   void arrive(int to, const std::shared_ptr<Message>& message);
-  void match(int to, const std::shared_ptr<Message>& message, Transfer& transfer);
+  void match(int to, const std::shared_ptr<Message>& message, const Posted& receive);
   void complete(int rank, Transfer& transfer);
 
   const Options options_;

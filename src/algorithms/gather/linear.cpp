@@ -1,0 +1,25 @@
+// Linear: the root takes every rank's block, one after the other.
+//
+// Proficz 2020, section 3 (LIN). Cost: (P-1)(α + nβ), n bytes a block (eqs. 3 and 4). A late rank holds up all whose
+// number is higher.
+
+#include "algorithms/algorithms.hpp"
+#include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/others.hpp"
+
+namespace stretto::gather {
+
+Task linear(Group& g, Call call) {
+  if (g.rank() != call.root) {
+    co_await g.send(call.input, call.bytes(), call.root);
+    co_return;
+  }
+  const Block mine = block_of(call, call.root);
+  g.copy(call.output + offset(call, mine), call.input, bytes(call, mine));
+  for (int rank : others(g, call)) {
+    const Block theirs = block_of(call, rank);
+    co_await g.recv(call.output + offset(call, theirs), bytes(call, theirs), rank);
+  }
+}
+
+}  // namespace stretto::gather

@@ -1,0 +1,61 @@
+// Linear, synchronised: the root asks one rank after the other for its block, which comes in two segments.
+//
+// Proficz 2020, section 4.2. `linear_synchronised` (LS) asks the ranks by number; `sorted_linear_synchronised` (SLS,
+// Fig. 9) those first that are expected first; `background_sorted_linear_synchronised` (BSLS, Fig. 10) lets the root
+// ask before it arrives. Being asked keeps ranks from sending at once what the network would have to sort out. Cost:
+// (P-1)(3α + nβ), n bytes a block (eq. 5). With rank 1 alone late by D: D more (eq. 17); sorted max(D + 3α + nβ, cost)
+// (eq. 18). With a late root: D more (eq. 19); in the background max(D, cost) (eq. 20). Blocks up to the first
+// segment's size come in one: 2α.
+
+#include <algorithm>
+
+#include "algorithms/algorithms.hpp"
+#include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/others.hpp"
+
+namespace stretto::gather {
+namespace {
+
+constexpr std::size_t kFirstSegmentBytes = 32 * 1024;  // of Open MPI's gather for large blocks
+
+Task answer(Group& g, Call call) {
+  co_await g.recv(nullptr, 0, call.root);
+  const std::size_t first = std::min(call.bytes(), kFirstSegmentBytes);
+  co_await g.send(call.input, first, call.root);
+  if (first < call.bytes()) co_await g.send(call.input + first, call.bytes() - first, call.root);
+}
+
+Task ask(Group& g, int rank, std::byte* block, std::size_t block_bytes) {
+  co_await g.send(nullptr, 0, rank);
+  const std::size_t first = std::min(block_bytes, kFirstSegmentBytes);
+  co_await g.recv(block, first, rank);
+  if (first < block_bytes) co_await g.recv(block + first, block_bytes - first, rank);
+}
+
+}  // namespace
+
+Task linear_synchronised(Group& g, Call call) {
+  if (g.rank() != call.root) {
+    co_await g.caller(call);
+    co_await answer(g, call);
+    co_return;
+  }
+  // What comes before the root itself does is kept, and copied when it is there.
+  Scratch memory = g.scratch(call.is_here() ? 0 : static_cast<std::size_t>(g.size()) * call.bytes());
+  std::vector<int> kept;
+  for (int rank : others(g, call)) {
+    const Block theirs = block_of(call, rank);
+    const bool keep = !call.is_here();
+    if (keep) kept.push_back(rank);
+    co_await ask(g, rank, (keep ? memory.data() : call.output) + offset(call, theirs), bytes(call, theirs));
+  }
+  co_await g.caller(call);
+  const Block mine = block_of(call, call.root);
+  g.copy(call.output + offset(call, mine), call.input, bytes(call, mine));
+  for (int rank : kept) {
+    const std::size_t at = offset(call, block_of(call, rank));
+    g.copy(call.output + at, memory.data() + at, call.bytes());
+  }
+}
+
+}  // namespace stretto::gather

@@ -1,0 +1,33 @@
+// Linear: the root sends every rank its block, one after the other.
+//
+// Proficz 2020, section 4.1. `linear` (LIN) serves the ranks by number; `sorted_linear` (SLIN, Fig. 5) those first that
+// are expected first; `background_sorted_linear` (BSLN, Fig. 6) lets the others receive before they arrive, so that
+// a late rank does not hold up the root.
+// Cost: (P-1)(α + nβ), n bytes a block (eq. 3). With rank 1 alone late by D: D more (eq. 9); sorted max(D + α + nβ,
+// cost) (eq. 10); in the background max(D, cost) (eq. 11). Nothing helps against a late root (eq. 12).
+
+#include "algorithms/algorithms.hpp"
+#include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/others.hpp"
+
+namespace stretto::scatter {
+
+Task linear(Group& g, Call call) {
+  if (g.rank() == call.root) {
+    co_await g.caller(call);
+    for (int rank : others(g, call)) {
+      const Block theirs = block_of(call, rank);
+      co_await g.send(call.input + offset(call, theirs), bytes(call, theirs), rank);
+    }
+    const Block mine = block_of(call, call.root);
+    g.copy(call.output, call.input + offset(call, mine), bytes(call, mine));
+    co_return;
+  }
+  Scratch memory = g.scratch(call.is_here() ? 0 : call.bytes());
+  std::byte* block = call.is_here() ? call.output : memory.data();
+  co_await g.recv(block, call.bytes(), call.root);
+  co_await g.caller(call);
+  g.copy(call.output, block, call.bytes());
+}
+
+}  // namespace stretto::scatter

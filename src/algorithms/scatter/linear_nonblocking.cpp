@@ -1,0 +1,30 @@
+// Linear, everything at once: the root starts the messages to all ranks, whoever is there takes its own.
+//
+// What MPI_Isend to everybody gives, and so the yardstick of whatever sorts or predicts.
+// Cost: (P-1)(α + nβ) or less, as latencies overlap. A late rank delays nobody; but all messages share the root's port,
+// so the early ranks' blocks wait for each other.
+
+#include "algorithms/algorithms.hpp"
+#include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/others.hpp"
+
+namespace stretto::scatter {
+
+Task linear_nonblocking(Group& g, Call call) {
+  if (g.rank() != call.root) {
+    co_await g.recv(call.output, call.bytes(), call.root);
+    co_return;
+  }
+  std::vector<Transfer> sends;
+  sends.reserve(static_cast<std::size_t>(g.size()));  // transfers stay where they are while under way
+  for (int rank : others(g, call)) {
+    const Block theirs = block_of(call, rank);
+    sends.push_back(g.send(call.input + offset(call, theirs), bytes(call, theirs), rank));
+    sends.back().start();
+  }
+  const Block mine = block_of(call, call.root);
+  g.copy(call.output, call.input + offset(call, mine), bytes(call, mine));
+  for (Transfer& send : sends) co_await send;
+}
+
+}  // namespace stretto::scatter

@@ -1,0 +1,38 @@
+#include "intercept/interception.hpp"
+
+namespace stretto::intercept {
+
+Interception::Interception(Collective collective, Operation operation, MPI_Comm comm, const CallSite& site)
+    : runtime_(Runtime::get()),
+      collective_(collective),
+      comm_(comm),
+      communicator_(needs_state() ? runtime_.communicator(comm) : nullptr),
+      observation_(runtime_.profiler(), communicator_, operation, {0, site.caller}) {
+  if (!observation_.wanted()) return;
+  site.describe(observation_);
+  observation_.begin();
+}
+
+Interception::~Interception() {
+  runtime_.count(collective_, algorithm_);
+  observation_.ran(algorithm_);
+}
+
+bool Interception::select(const Call& call, bool commutative) {
+  if (!eligible()) return false;
+  if (!may_serve(runtime_.configuration(), collective_)) return false;
+  Engine& engine = runtime_.engine(*communicator_, comm_);
+  const auto facts = [&] {
+    return CallFacts{collective_,         call.bytes(),       call.element_bytes,       commutative,
+                     communicator_->size, engine.has_board(), engine.max_pool_window(), engine.recent_skew_ns()};
+  };
+  const Algorithm* chosen = choose(runtime_.configuration(), facts());
+  // A pool that cannot be had is known to be so from now on: choose again.
+  if (chosen != nullptr && chosen->needs_pool(call.bytes()) && !engine.ensure_pool(call.bytes())) {
+    chosen = choose(runtime_.configuration(), facts());
+  }
+  algorithm_ = chosen;
+  return chosen != nullptr;
+}
+
+}  // namespace stretto::intercept
