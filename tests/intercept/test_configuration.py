@@ -40,6 +40,10 @@ PROGRAMS = {
     "reduce": "reduce_counts",
     "bcast": "bcast_counts",
     "barrier": "barrier_order",
+    "scatter": "scatter_counts",
+    "gather": "gather_counts",
+    "scatterv": "scatter_counts",
+    "gatherv": "gather_counts",
 }
 
 

@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-enum { kAllreduce, kReduce, kBcast, kBarrier, kCollectives };
+enum { kAllreduce, kReduce, kBcast, kBarrier, kScatter, kGather, kCollectives };
 
 /* What all ranks of the communicator must know alike. `salt` makes the values of neighbouring calls differ. */
 typedef struct {
@@ -16,6 +16,35 @@ static inline bool values_are(const int64_t* data, const Call* call, int64_t fir
   for (int i = 0; i < call->count; i++)
     if (data[i] != first + step * i) return false;
   return true;
+}
+
+/* Of scatter and gather rank r has the block whose elements are value_at(r, i) + salt. */
+static inline bool run_blocks(MPI_Comm comm, const Call* call, int rank, int size) {
+  const bool is_root = rank == call->root, in_place = is_root && call->in_place;
+  const size_t count = (size_t)call->count, all_bytes = is_root ? count * (size_t)size * 8 : 0;
+  int64_t* all = guarded_new(all_bytes);
+  int64_t* mine = guarded_new(count * 8);
+  for (int r = 0; r < size; r++)
+    for (size_t i = 0; i < count; i++) {
+      const int64_t value = value_at(r, (int64_t)i) + call->salt;
+      if (is_root && (call->collective == kScatter || (in_place && r == rank))) all[(size_t)r * count + i] = value;
+      if (r == rank && call->collective == kGather) mine[i] = value;
+    }
+  bool right = true;
+  if (call->collective == kScatter) {
+    MPI_Scatter(all, call->count, MPI_INT64_T, in_place ? MPI_IN_PLACE : mine, call->count, MPI_INT64_T, call->root,
+                comm);
+    right = in_place || values_are(mine, call, value_at(rank, 0) + call->salt, 1);
+  } else {
+    MPI_Gather(in_place ? MPI_IN_PLACE : mine, call->count, MPI_INT64_T, all, call->count, MPI_INT64_T, call->root,
+               comm);
+  }
+  for (int r = 0; is_root && r < size; r++)
+    right = right && values_are(all + (size_t)r * count, call, value_at(r, 0) + call->salt, 1);
+  right = right && guarded_intact(all, all_bytes) && guarded_intact(mine, count * 8);
+  guarded_free(all);
+  guarded_free(mine);
+  return right;
 }
 
 /* Contributions are value_at(rank, i) + salt, rank being the one in `comm`. */
@@ -41,8 +70,10 @@ static inline void run_call(MPI_Comm comm, const Call* call) {
   } else if (call->collective == kBcast) {
     MPI_Bcast(data, call->count, MPI_INT64_T, call->root, comm);
     right = values_are(data, call, value_at(call->root, 0) + call->salt, 1);
-  } else {
+  } else if (call->collective == kBarrier) {
     MPI_Barrier(comm);
+  } else {
+    right = run_blocks(comm, call, rank, size);
   }
   CHECK(right, "collective %d count %d root %d salt %d on %d ranks: wrong result", call->collective, call->count,
         call->root, call->salt, size);

@@ -94,8 +94,8 @@ int main(int argc, char** argv) {
   const int counts[] = {1, 3000, 300000};
   for (int collective = 0; collective < kCollectives; collective++)
     for (int c = 0; c < 3; c++) {
-      /* The root of a broadcast comes late; of a reduction it waits. */
-      const int root = collective == kBcast ? world_size - 1 : 0;
+      /* The root of a broadcast or a scatter comes late; of a reduction or a gather it waits. */
+      const int root = collective == kBcast || collective == kScatter ? world_size - 1 : 0;
       const Call call = {collective, counts[c], root, 10 * collective + c, false};
       run_receive(&call);
       run_send(&call);

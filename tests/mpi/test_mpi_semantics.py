@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from mpi_jobs import (
+    COLLECTIVES,
     FAMILY,
     NATIVE_ENV,
     TOLERANT,
@@ -26,15 +27,16 @@ REDUCTIONS = ("allreduce", "reduce")
 
 
 def loading_env(loading: str) -> dict[str, str]:
-    """All four collectives alike: not preloaded, passed through, or Stretto's choice."""
+    """All collectives alike: not preloaded, passed through, or Stretto's choice."""
     if loading == "unloaded":
         return dict(NATIVE_ENV)
-    env = stretto_env(allreduce=loading, reduce=loading, bcast=loading, barrier=loading)
+    env = stretto_env(**dict.fromkeys(COLLECTIVES, loading))
     return env | (NATIVE_ENV if loading == "native" else {})
 
 
 def forced() -> list[tuple[str, str]]:
-    return [(collective, name) for collective in (*REDUCTIONS, "bcast", "barrier") for name in algorithms(collective)]
+    collectives = [name for name in COLLECTIVES if not name.endswith("v")]
+    return [(collective, name) for collective in collectives for name in algorithms(collective)]
 
 
 @pytest.mark.parametrize("ranks", (2, 3, 8))
