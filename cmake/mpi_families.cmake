@@ -1,4 +1,4 @@
-# One preload library, and one benchmark driver, for each MPI family whose compiler wrapper is found.
+# One preload library, one benchmark driver and the programs of apps/ for each MPI family whose compiler wrapper is found.
 #
 # The wrapper is asked for its flags (-show, which Open MPI, MPICH and Intel MPI all understand) and its mpi.h for what it
 # is. Wrappers of one family after the first are passed over.
@@ -73,5 +73,6 @@ foreach(wrapper ${wrappers})
     message(STATUS "MPI: ${mpi_family} by ${wrapper}")
     stretto_add_library()
     add_subdirectory(bench ${CMAKE_BINARY_DIR}/bench-${mpi_family})
+    add_subdirectory(apps/fft ${CMAKE_BINARY_DIR}/fft-${mpi_family})
   endif()
 endforeach()

@@ -19,7 +19,7 @@ failed=0
 step() { printf 'lint: %s\n' "$1"; shift; "$@" || failed=1; }
 [ ${#compiled[@]} = 0 ] || step clang-format clang-format --dry-run -Werror "${compiled[@]}"
 if [ -f .clang-tidy ] && [ -f build/compile_commands.json ]; then
-  step clang-tidy run-clang-tidy -quiet -p build -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option "$repository/(src|sim|bench)/.*"
+  step clang-tidy run-clang-tidy -quiet -p build -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option "$repository/(src|sim|bench|apps)/.*"
 fi
 step 'ruff check' ruff check --quiet "${python_sources[@]}"
 step 'ruff format' ruff format --quiet --check "${python_sources[@]}"

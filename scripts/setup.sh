@@ -17,6 +17,9 @@ install_with_apt() {
   have mpicc || wanted+=(libopenmpi-dev openmpi-bin)
   [ "$purpose" = test ] && wanted+=(clang-format clang-tidy iproute2)
   apt_install "${wanted[@]}" || exit 1
+  if [ "$purpose" != demo ]; then
+    apt_install libfftw3-dev libcli11-dev || say "apps/fft is not built, and its tests are skipped"
+  fi
   # For the tests of the HTML report, which are skipped without. Ubuntu has it as a snap only.
   if [ "$purpose" = test ] && apt-cache show chromium >/dev/null 2>&1; then
     apt_install chromium || say "no browser: tests of the HTML report are skipped"

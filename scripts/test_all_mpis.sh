@@ -30,7 +30,7 @@ make_wheel_venv() {  # directory, package
 build_library() {  # directory, compiler wrapper, family
   cmake -S . -B "$1" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTRETTO_TESTS=OFF -DSTRETTO_MPICC="$2" >"$1.log" 2>&1 ||
     { cat "$1.log" >&2; return 1; }
-  nice -n 10 cmake --build "$1" -j 2 --target "stretto_$3" stretto-registry
+  nice -n 10 cmake --build "$1" -j 2 --target "stretto_$3" stretto-registry apps
 }
 
 # Runs in a subshell: what it exports is for this MPI only.

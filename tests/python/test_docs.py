@@ -33,7 +33,7 @@ REFERENCE = re.compile(
 def copy_sources(tree: Path) -> None:
     """What the C++ build needs, as it is in the working tree."""
     ignore = shutil.ignore_patterns("__pycache__", ".*_cache", "results")
-    parts = ["cmake", "src", "include", "bench", "sim"]
+    parts = ["cmake", "src", "include", "bench", "sim", "apps"]
     parts += [path.parent.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/*/CMakeLists.txt")]
     for part in parts:
         shutil.copytree(ROOT / part, tree / part, ignore=ignore)
