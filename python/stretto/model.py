@@ -40,8 +40,12 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--ranks-per-node", type=int, default=1, help="(default: %(default)s)")
     for option, (key, default, meaning) in _COSTS.items():
         parser.add_argument(option, dest=key, type=float, default=default, help=f"{meaning} (default: %(default)s)")
-    parser.add_argument("--eager", type=int, default=4096,
-                        help="messages of so many bytes or more wait for their receiver (default: %(default)s)")  # fmt: skip
+    parser.add_argument(
+        "--eager",
+        type=int,
+        default=4096,
+        help="messages of so many bytes or more wait for their receiver (default: %(default)s)",
+    )
     parser.add_argument("--prediction", choices=_PREDICTIONS, default="right",
                         help="what algorithms that sort expect (default: %(default)s)")  # fmt: skip
     return parser
