@@ -20,8 +20,13 @@ bool Executor::run_ready() {
   return true;
 }
 
-void Executor::drive(Task& task, Transport& transport) {
-  task.start();
+bool Executor::poll(Transport& transport) {
+  bool any = false;
+  while (transport.progress(*this) || run_ready()) any = true;
+  return any;
+}
+
+void Executor::finish(Task& task, Transport& transport) {
   unsigned idle_rounds = 0;
   while (!task.done()) {
     const bool progressed = transport.progress(*this);

@@ -56,7 +56,20 @@ class Executor {
   void end_rest();
 
   /// The blocking mode: runs `task` to its end on the caller's stack.
-  void drive(Task& task, Transport& transport);
+  void drive(Task& task, Transport& transport) {
+    task.start();
+    finish(task, transport);
+  }
+  /// The same with a task that has started before.
+  void finish(Task& task, Transport& transport);
+
+  /// Does what can be done now for tasks that have started, without waiting. Returns whether anything could be.
+  bool poll(Transport& transport);
+
+  /// Nobody waits for `signal` any more: the coroutines that did are about to be destroyed.
+  void forget(const Signal& signal) {
+    std::erase_if(watched_, [&](const SignalWait* wait) { return wait->signal == &signal; });
+  }
 
  private:
   Platform& platform_;

@@ -76,7 +76,8 @@ struct Endpoint {
 
 class Group {
  public:
-  explicit Group(Endpoint& endpoint) : endpoint_(endpoint) {}
+  /// Messages of groups with different streams do not meet.
+  explicit Group(Endpoint& endpoint, std::uint32_t stream = 0) : endpoint_(endpoint), stream_(stream) {}
 
   int rank() const { return endpoint_.rank; }
   int size() const { return endpoint_.size; }
@@ -85,11 +86,11 @@ class Group {
 
   /// `co_await g.send(...)`: the buffer may be reused.
   Transfer send(const std::byte* data, std::size_t bytes, int to, std::uint32_t stream = 0) {
-    return {&endpoint_.transport, const_cast<std::byte*>(data), bytes, to, stream, Transfer::Kind::send};
+    return {&endpoint_.transport, const_cast<std::byte*>(data), bytes, to, stream_ + stream, Transfer::Kind::send};
   }
   /// `co_await g.recv(...)`: the data is there.
   Transfer recv(std::byte* data, std::size_t bytes, int from, std::uint32_t stream = 0) {
-    return {&endpoint_.transport, data, bytes, from, stream, Transfer::Kind::receive};
+    return {&endpoint_.transport, data, bytes, from, stream_ + stream, Transfer::Kind::receive};
   }
 
   /// inout = in op inout. Where the order of operands matters, `in` holds the lower ranks.
@@ -124,6 +125,7 @@ class Group {
 
  private:
   Endpoint& endpoint_;
+  std::uint32_t stream_;
 };
 
 }  // namespace stretto

@@ -50,6 +50,12 @@ class Transport {
 
   /// Whether transfers are under way that only progress() can complete.
   virtual bool busy() const = 0;
+
+  /// Whether a task that was begun ahead can be given up again.
+  virtual bool can_abandon() const { return false; }
+  /// Ends all transfers of `stream`, which then have not happened: receives that nobody has sent to, and sends that
+  /// have not begun. Only if can_abandon().
+  virtual void abandon(std::uint32_t) {}
 };
 
 inline void Transfer::start() {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <string>
 
+#include "intercept/background.hpp"
 #include "intercept/machine.hpp"
 #include "transport/shm/single_copy.hpp"
 
@@ -38,7 +39,7 @@ void complain_once(bool speaker, const std::string& message) {
 }  // namespace
 
 Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubscribed)
-    : pool_limit_(configuration.shared_memory_bytes) {
+    : pool_limit_(configuration.shared_memory_bytes), ahead_allowed_(configuration.background != Background::off) {
   MPI_Group group = MPI_GROUP_NULL;
   PMPI_Comm_group(comm, &group);
   PMPI_Comm_create(comm, group, &comm_);  // not a dup, which would copy the program's attributes
@@ -56,6 +57,8 @@ Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubsc
 }
 
 Engine::~Engine() {
+  if (anticipation_) background_->remove(*anticipation_);
+  anticipation_.reset();
   if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
 }
 
@@ -153,7 +156,25 @@ bool Engine::ensure_pool(std::size_t bytes) {
   return !pool_refused_;
 }
 
+void Engine::abandon() {
+  if (anticipation_) anticipation_->close();
+  comm_ = MPI_COMM_NULL;
+}
+
+void Engine::anticipate(Hints& hints, BackgroundWork& background) {
+  anticipation_ = std::make_unique<Anticipation>(comm_, *endpoint_, hints, foresight() == Foresight::ahead);
+  background_ = &background;
+  background.add(*anticipation_);
+}
+
 int Engine::run(const Algorithm& algorithm, const Call& call) {
+  if (anticipation_ && algorithm.collective >= Collective::scatter) {
+    const bool lengths = algorithm.collective == Collective::scatterv || algorithm.collective == Collective::gatherv;
+    const Signature signature{static_cast<int>(algorithm.collective), call.root, lengths ? 0 : call.bytes()};
+    anticipation_->run(signature, algorithm, call);
+    if (anticipation_->has_work()) background_->wake();
+    return Board::kNoPlace;
+  }
   Group group(*endpoint_);
   Task task = run_algorithm(group, algorithm, call);
   endpoint_->executor.drive(task, *transport_);

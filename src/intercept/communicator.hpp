@@ -10,11 +10,14 @@
 
 #include "algorithms/registry.hpp"
 #include "arrival/board.hpp"
+#include "intercept/anticipation.hpp"
 #include "select/rules.hpp"
 #include "transport/shm/mailboxes.hpp"
 #include "transport/shm/segment.hpp"
 
 namespace stretto::intercept {
+
+class BackgroundWork;
 
 /// The engine's side of a communicator: an own MPI communicator for its messages, and shared memory where all ranks are
 /// on one node. Making one is a collective operation.
@@ -33,11 +36,18 @@ class Engine {
   /// the algorithm took none.
   int run(const Algorithm& algorithm, const Call& call);
 
+  /// What algorithms may know of a call ahead; the same on all ranks, and for the communicator's whole life.
+  Foresight foresight() const {
+    return ahead_allowed_ && transport_->can_abandon() ? Foresight::ahead : Foresight::order;
+  }
+  /// From now on calls are anticipated; `background` drives what begins ahead. Collective.
+  void anticipate(Hints& hints, BackgroundWork& background);
+  bool anticipates() const { return anticipation_ != nullptr; }
   bool has_board() const { return board_ != nullptr; }
   std::size_t max_pool_window() const { return pool_refused_ ? 0 : pool_limit_ / 2; }
   std::int64_t recent_skew_ns() const { return board_ == nullptr ? 0 : board_->recent_skew_ns(); }
-  /// After MPI_Finalize began, communicators are no longer ours to free.
-  void abandon() { comm_ = MPI_COMM_NULL; }
+  /// MPI_Finalize has begun: nothing is under way any more, and communicators are no longer ours to free. Collective.
+  void abandon();
 
  private:
   bool share_board();
@@ -50,12 +60,15 @@ class Engine {
   int size_ = 0;
   std::size_t pool_limit_ = 0;
   bool pool_refused_ = false;
+  bool ahead_allowed_ = false;
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<Transport> transport_;  // mailboxes where the ranks can read each other's memory, else MPI messages
   std::unique_ptr<Endpoint> endpoint_;
   shm::Segment board_segment_;  // the board, then the mailboxes
   shm::Segment pool_segment_;
   std::unique_ptr<Board> board_;
+  BackgroundWork* background_ = nullptr;
+  std::unique_ptr<Anticipation> anticipation_;  // last: it uses all of the above
 };
 
 struct Communicator {

@@ -86,6 +86,7 @@ static int create(stretto::intercept::NativeCall native, const MPI_Comm* newcomm
     using Function = int(*) parameters;                                                                         \
     static const auto next = reinterpret_cast<Function>(stretto::intercept::next_symbol(#symbol));              \
     if (stretto::intercept::Inside::now()) return next arguments;                                               \
+    stretto::intercept::Runtime::get().background().poll();                                                     \
     [[maybe_unused]] const stretto::intercept::Caller here{__builtin_return_address(0), __builtin_dwarf_cfa()}; \
     const auto pass = [&] { return next arguments; };                                                           \
     const stretto::intercept::NativeCall native(pass);                                                          \

@@ -2,6 +2,7 @@
 
 #include <climits>
 
+#include "core/clock.hpp"
 #include "intercept/datatypes.hpp"
 #include "intercept/interception.hpp"
 #include "intercept/runtime.hpp"
@@ -15,12 +16,16 @@ bool usable(const void* buffer) { return buffer != nullptr && buffer != MPI_IN_P
 
 }  // namespace
 
-int Handler::Init(int* argc, char*** argv) noexcept { return Init_thread(argc, argv, MPI_THREAD_SINGLE, nullptr); }
+int Handler::Init(int* argc, char*** argv) noexcept {
+  int provided = MPI_THREAD_SINGLE;
+  return Init_thread(argc, argv, MPI_THREAD_SINGLE, &provided);
+}
 
-int Handler::Init_thread(int*, char***, int, int*) noexcept {
+int Handler::Init_thread(int* argc, char*** argv, int, int* provided) noexcept {
   Runtime::get().check_environment();
   const Inside inside;
-  const int result = native_();
+  const bool raise = Runtime::get().wants_thread();
+  const int result = raise ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided) : native_();
   if (result == MPI_SUCCESS) Runtime::get().start();
   return result;
 }
@@ -126,7 +131,39 @@ int Stretto_force(const char* collective, const char* algorithm) {
   if (which == nullptr) return STRETTO_UNKNOWN_COLLECTIVE;
   const auto choice = stretto::parse_choice(*which, algorithm);
   if (!choice) return STRETTO_UNKNOWN_ALGORITHM;
-  stretto::intercept::Runtime::get().configuration().choice(*which) = *choice;
+  stretto::intercept::Runtime& runtime = stretto::intercept::Runtime::get();
+  runtime.configuration().choice(*which) = *choice;
+  const stretto::intercept::Inside inside;
+  runtime.background().for_each([&](stretto::intercept::Anticipation& one) { one.expect(*which, choice->algorithm); });
+  return STRETTO_OK;
+}
+
+int Stretto_compute_begin(void) {
+  stretto::intercept::Runtime& runtime = stretto::intercept::Runtime::get();
+  if (!runtime.active()) return STRETTO_NOT_ACTIVE;
+  runtime.hints().begin(stretto::monotonic_ns());
+  return STRETTO_OK;
+}
+
+int Stretto_progress_mark(double fraction) {
+  using stretto::intercept::Hints;
+  stretto::intercept::Runtime& runtime = stretto::intercept::Runtime::get();
+  if (!runtime.active()) return STRETTO_NOT_ACTIVE;
+  switch (runtime.hints().mark(fraction, stretto::monotonic_ns())) {
+    case Hints::Answer::not_begun:
+      return STRETTO_NOT_BEGUN;
+    case Hints::Answer::bad_fraction:
+      return STRETTO_BAD_FRACTION;
+    case Hints::Answer::out_of_order:
+      return STRETTO_MARK_OUT_OF_ORDER;
+    case Hints::Answer::taken:
+      break;
+  }
+  if (!runtime.may_call_mpi()) return STRETTO_OK;  // the others learn of it when this rank arrives
+  const stretto::intercept::Inside inside;
+  runtime.background().for_each([](stretto::intercept::Anticipation& one) { one.hint(); });
+  runtime.background().wake();
+  runtime.background().poll();
   return STRETTO_OK;
 }
 

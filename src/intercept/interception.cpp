@@ -24,7 +24,8 @@ bool Interception::select(const Call& call, bool commutative) {
   Engine& engine = runtime_.engine(*communicator_, comm_);
   const auto facts = [&] {
     return CallFacts{collective_,         call.bytes(),       call.element_bytes,       commutative,
-                     communicator_->size, engine.has_board(), engine.max_pool_window(), engine.recent_skew_ns()};
+                     communicator_->size, engine.has_board(), engine.max_pool_window(), engine.recent_skew_ns(),
+                     engine.foresight()};
   };
   const Algorithm* chosen = choose(runtime_.configuration(), facts());
   // A pool that cannot be had is known to be so from now on: choose again.
@@ -32,6 +33,7 @@ bool Interception::select(const Call& call, bool commutative) {
     chosen = choose(runtime_.configuration(), facts());
   }
   algorithm_ = chosen;
+  if (chosen != nullptr && chosen->foresight != Foresight::none && !engine.anticipates()) runtime_.anticipate(engine);
   return chosen != nullptr;
 }
 

@@ -87,6 +87,7 @@ void Runtime::start() {
   PMPI_Comm_dup(MPI_COMM_SELF, &self_);
   PMPI_Comm_set_errhandler(self_, MPI_ERRORS_RETURN);
   measure_node();
+  prepare_background();
   active_ = true;
 }
 
@@ -95,6 +96,23 @@ void Runtime::start_without_world() {
   // How many ranks share the node is not known: wait as if they were too many, which is never far wrong.
   node_ranks_ = node_cores_ + 1;
   active_ = true;
+}
+
+void Runtime::prepare_background() {
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  main_thread_ = std::this_thread::get_id();
+  any_thread_may_ = level == MPI_THREAD_MULTIPLE;
+  const bool wanted =
+      configuration_.background == Background::thread || configuration_.background == Background::automatic;
+  background_.configure(wanted && level == MPI_THREAD_MULTIPLE);
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (wants_thread() && level != MPI_THREAD_MULTIPLE && rank == 0) {
+    std::fprintf(stderr,
+                 "stretto: STRETTO_BACKGROUND=thread: this MPI library does not give MPI_THREAD_MULTIPLE; the "
+                 "program's MPI calls drive the background instead\n");
+  }
 }
 
 void Runtime::measure_node() {
@@ -113,6 +131,7 @@ void Runtime::finish() {
   if (!active_) return;
   if (configuration_.verbose) report();
   profiler_.finish(communicators_);
+  background_.stop();
   active_ = false;
   if (self_ != MPI_COMM_NULL) PMPI_Comm_free(&self_);
   for (Communicator* communicator : communicators_) {

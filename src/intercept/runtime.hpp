@@ -6,8 +6,10 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <thread>
 #include <vector>
 
+#include "intercept/background.hpp"
 #include "intercept/communicator.hpp"
 #include "intercept/profiler.hpp"
 #include "intercept/requests.hpp"
@@ -34,6 +36,14 @@ class Runtime {
   Configuration& configuration() { return configuration_; }
   Profiler& profiler() { return profiler_; }
   Requests& requests() { return requests_; }
+  Hints& hints() { return hints_; }
+  BackgroundWork& background() { return background_; }
+
+  /// Whether the program's MPI_THREAD_ level is to be raised, so that the thread of the background may call MPI.
+  bool wants_thread() const { return configuration_.background == Background::thread; }
+  /// From this thread.
+  bool may_call_mpi() const { return any_thread_may_ || std::this_thread::get_id() == main_thread_; }
+  void anticipate(Engine& engine) { engine.anticipate(hints_, background_); }
 
   /// The state of `comm`, made at its first call or, where there is a profile, when the communicator is made; nullptr
   /// before MPI_Init and after MPI_Finalize. `blocking`: all its ranks are here, or will be.
@@ -58,11 +68,16 @@ class Runtime {
   bool within_world(MPI_Comm comm) const;
   static void describe_peers(Communicator& communicator, MPI_Comm comm, bool inter);
   void measure_node();
+  void prepare_background();
   void report() const;
 
   Configuration configuration_;
   Profiler profiler_;
   Requests requests_{profiler_};
+  Hints hints_;
+  BackgroundWork background_;
+  std::thread::id main_thread_;
+  bool any_thread_may_ = false;
   bool active_ = false;
   int keyval_ = MPI_KEYVAL_INVALID;
   MPI_Comm self_ = MPI_COMM_NULL;  // of our own, returning errors; null without MPI_Init

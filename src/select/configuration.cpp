@@ -54,6 +54,21 @@ void read_switch(const char* variable, std::string_view off, std::string_view on
   target = value == on;
 }
 
+void read_background(Background& background, std::string& error) {
+  constexpr std::pair<std::string_view, Background> kChoices[] = {{"auto", Background::automatic},
+                                                                  {"off", Background::off},
+                                                                  {"polled", Background::polled},
+                                                                  {"thread", Background::thread}};
+  const char* value = setting("STRETTO_BACKGROUND");
+  if (value == nullptr) return;
+  for (const auto& [name, choice] : kChoices) {
+    if (name != value) continue;
+    background = choice;
+    return;
+  }
+  error = complaint("STRETTO_BACKGROUND", value, "auto, off, polled or thread");
+}
+
 struct Range {
   std::size_t least;
   std::size_t most;
@@ -113,6 +128,7 @@ std::uint64_t Configuration::fingerprint() const {
   }
   mix(deterministic ? 1 : 0);
   mix(single_copy ? 1 : 0);
+  mix(background == Background::off ? 1 : 0);
   mix(shared_memory_bytes);
   mix(profile.directory.empty() ? 0 : 1);
   mix(profile.every);
@@ -124,6 +140,7 @@ Configuration read_configuration(std::string& error) {
   for (Collective collective : kCollectives) read_choice(configuration, collective, error);
   read_switch("STRETTO_DETERMINISTIC", "0", "1", configuration.deterministic, error);
   read_switch("STRETTO_CMA", "off", "auto", configuration.single_copy, error);
+  read_background(configuration.background, error);
   read_switch("STRETTO_VERBOSE", "0", "1", configuration.verbose, error);
   if (const auto mebibytes = read_number("STRETTO_SHM_MAX_MIB", {0, 1U << 20, ": MiB, 0 for no shared memory"}, error))
     configuration.shared_memory_bytes = *mebibytes << 20;

@@ -32,10 +32,19 @@ struct ProfileSettings {
   std::vector<std::string> operations;            // STRETTO_PROFILE_COLLECTIVES: these only; empty: all
 };
 
+/// Who drives collectives that have begun ahead of the program.
+enum class Background {
+  off,       // none begins ahead
+  polled,    // the program's own MPI calls, and its marks
+  thread,    // a thread: MPI is asked for MPI_THREAD_MULTIPLE
+  automatic  // a thread if MPI is initialised with MPI_THREAD_MULTIPLE anyway, else polled
+};
+
 struct Configuration {
   std::array<Choice, std::size(kCollectives)> choices{};     // STRETTO_ALLREDUCE, _REDUCE, ...
   bool deterministic = false;                                // STRETTO_DETERMINISTIC: the same bits from run to run
   bool single_copy = true;                                   // STRETTO_CMA
+  Background background = Background::automatic;             // STRETTO_BACKGROUND
   std::size_t shared_memory_bytes = std::size_t{256} << 20;  // STRETTO_SHM_MAX_MIB, per communicator; 0: none
   ProfileSettings profile;
   bool verbose = false;  // STRETTO_VERBOSE

@@ -71,4 +71,21 @@ bool MpiTransport::progress(Executor& executor) {
   return true;
 }
 
+void MpiTransport::abandon(std::uint32_t stream) {
+  for (std::size_t i = 0; i < requests_.size();) {
+    if (owners_[i]->stream != stream) {
+      ++i;
+      continue;
+    }
+    PMPI_Cancel(&requests_[i]);
+    PMPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
+    if (owners_[i]->kind == Transfer::Kind::send && --owners_[i]->parts == 0) --sends_;
+    requests_[i] = requests_.back();
+    owners_[i] = owners_.back();
+    requests_.pop_back();
+    owners_.pop_back();
+  }
+  std::erase_if(waiting_sends_, [&](const Transfer* transfer) { return transfer->stream == stream; });
+}
+
 }  // namespace stretto::mpi

@@ -25,6 +25,8 @@ class MpiTransport final : public Transport {
   void start(Transfer& transfer) override;
   bool progress(Executor& executor) override;
   bool busy() const override { return !requests_.empty(); }
+  bool can_abandon() const override { return true; }
+  void abandon(std::uint32_t stream) override;
 
  private:
   // Bounds the sends only: receives are always posted, so a bounded sender always finds its receivers.

@@ -1,0 +1,200 @@
+#include "intercept/anticipation.hpp"
+
+#include <algorithm>
+
+#include "intercept/clock_sync.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+constexpr int kLearnAfter = History::kWindow / 2;  // calls: long enough for the exchange to have ended by itself
+constexpr std::uint64_t kStreams = 8192;           // tags go up to 32767 at least
+constexpr unsigned kMostDoublings = 12;
+
+}  // namespace
+
+Anticipation::Anticipation(MPI_Comm comm, Endpoint& endpoint, Hints& hints, bool ahead)
+    : comm_(comm), endpoint_(endpoint), hints_(hints), ahead_allowed_(ahead) {
+  clock_offset_ns_ = compare_clocks(comm).offset_ns;
+  MPI_Group group = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_create(comm, group, &hints_comm_);
+  PMPI_Group_free(&group);
+  expected_.resize(static_cast<std::size_t>(endpoint.size));
+}
+
+Anticipation::~Anticipation() { close(); }
+
+void Anticipation::close() {
+  const std::scoped_lock lock(mutex_);
+  if (closed_) return;
+  closed_ = true;
+  give_up();
+  // Some have told the others for a call that does not come: so do the rest, that it may end.
+  if (hinted_ && !told_) tell_others(common_clock_ns());
+  PMPI_Wait(&telling_, MPI_STATUS_IGNORE);
+  for (const auto& site : sites_) PMPI_Wait(&site->exchange, MPI_STATUS_IGNORE);
+  PMPI_Comm_free(&hints_comm_);
+  update_work();
+}
+
+void Anticipation::run(const Signature& signature, const Algorithm& algorithm, const Call& call) {
+  const std::int64_t arrival_ns = common_clock_ns();
+  const std::scoped_lock lock(mutex_);
+  bool fresh = false;
+  const std::size_t number = recurrence_.note(signature, fresh);
+  if (number == sites_.size()) sites_.push_back(std::make_unique<Site>(endpoint_.size));
+  if (fresh) {
+    PMPI_Wait(&sites_[number]->exchange, MPI_STATUS_IGNORE);
+    sites_[number] = std::make_unique<Site>(endpoint_.size);
+  }
+  Site& site = *sites_[number];
+  if (hinted_ && !told_) tell_others(arrival_ns);
+  site.mine[static_cast<std::size_t>(site.calls % History::kWindow)] = arrival_ns;
+
+  if (ahead_ && ahead_->site == number && ahead_->algorithm == &algorithm) {
+    ahead_->caller.arrive(endpoint_.platform, call.input, call.output);
+    endpoint_.executor.finish(*ahead_->task, endpoint_.transport);
+    ahead_.reset();
+    misses_ = 0;
+  } else {
+    if (ahead_) {
+      give_up();
+      no_ahead_before_ = calls_ + (std::uint64_t{1} << std::min(++misses_, kMostDoublings));
+    }
+    Group group(endpoint_, algorithm.foresight == Foresight::none ? 0 : stream_of(calls_, algorithm));
+    Call mine = call;
+    if (algorithm.foresight != Foresight::none) mine.order = order_for(site);
+    Task task = run_algorithm(group, algorithm, mine);
+    endpoint_.executor.drive(task, endpoint_.transport);
+  }
+
+  ++calls_;
+  site.algorithm = &algorithm;
+  note_arrival(site);
+  begin_ahead();
+  update_work();
+}
+
+// Streams of their own keep what was given up apart from what is run instead.
+std::uint32_t Anticipation::stream_of(std::uint64_t call, const Algorithm& algorithm) const {
+  const std::uint64_t kind = algorithm.foresight == Foresight::ahead ? 1 : 0;
+  return static_cast<std::uint32_t>(1 + 2 * (call % kStreams) + kind);
+}
+
+// The same on all ranks: nothing of it changes between two calls.
+const ArrivalOrder* Anticipation::order_for(const Site& site) {
+  if (!hinted_) return site.history.prediction();
+  for (unsigned round = 0; !others_have_told(); ++round) {
+    if (!endpoint_.executor.poll(endpoint_.transport)) endpoint_.platform.idle(nullptr, 0, round);
+  }
+  return &*hinted_order_;
+}
+
+// After the call: all ranks exchange what they noted every so many calls, and learn a few calls later.
+void Anticipation::note_arrival(Site& site) {
+  bool all_give_hints = hinted_;
+  const int in_window = ++site.calls % History::kWindow;
+  if (site.calls > History::kWindow && in_window == kLearnAfter) {
+    learn(site);
+    all_give_hints = true;
+    constexpr std::size_t kRow = History::kWindow + 1;
+    for (std::size_t i = kRow - 1; i < site.all.size(); i += kRow) all_give_hints = all_give_hints && site.all[i] != 0;
+  }
+  if (in_window == 0) {
+    site.mine.back() = hints_.take_used() ? 1 : 0;
+    site.all.resize(static_cast<std::size_t>(endpoint_.size) * site.mine.size());
+    PMPI_Iallgather(site.mine.data(), History::kWindow + 1, MPI_INT64_T, site.all.data(), History::kWindow + 1,
+                    MPI_INT64_T, comm_, &site.exchange);
+  }
+  hinted_order_.reset();
+  told_ = false;
+  hinted_ = all_give_hints;
+}
+
+void Anticipation::learn(Site& site) {
+  PMPI_Wait(&site.exchange, MPI_STATUS_IGNORE);
+  std::vector<std::int64_t> arrivals;
+  arrivals.reserve(site.all.size());
+  for (std::size_t i = 0; i < site.all.size(); ++i) {
+    if (i % (History::kWindow + 1) != History::kWindow) arrivals.push_back(site.all[i]);
+  }
+  site.history.learn(arrivals);
+}
+
+void Anticipation::tell_others(std::int64_t expected_ns) {
+  PMPI_Wait(&telling_, MPI_STATUS_IGNORE);  // for the last call, if its algorithm had no use for it
+  told_ = true;
+  mine_ = expected_ns;
+  PMPI_Iallgather(&mine_, 1, MPI_INT64_T, expected_.data(), 1, MPI_INT64_T, hints_comm_, &telling_);
+}
+
+bool Anticipation::others_have_told() {
+  if (hinted_order_) return true;
+  if (!told_) return false;
+  int done = 0;
+  PMPI_Test(&telling_, &done, MPI_STATUS_IGNORE);
+  if (done != 0) hinted_order_.emplace(expected_);
+  return done != 0;
+}
+
+void Anticipation::hint() {
+  const std::scoped_lock lock(mutex_);
+  if (closed_) return;
+  const auto expected_ns = hints_.expected_end_ns();
+  if (hinted_ && !told_ && expected_ns) tell_others(*expected_ns - clock_offset_ns_);
+  update_work();
+}
+
+void Anticipation::expect(Collective collective, const Algorithm* algorithm) {
+  const std::scoped_lock lock(mutex_);
+  if (closed_) return;
+  for (std::size_t number = 0; number < sites_.size(); ++number) {
+    if (recurrence_.signature(number).collective == static_cast<int>(collective)) sites_[number]->algorithm = algorithm;
+  }
+  if (ahead_ && ahead_->algorithm != sites_[ahead_->site]->algorithm) give_up();
+  begin_ahead();
+  update_work();
+}
+
+bool Anticipation::poll() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || closed_) return false;
+  const bool had_begun = ahead_ != nullptr;
+  if (!had_begun) begin_ahead();
+  const bool any = endpoint_.executor.poll(endpoint_.transport);
+  update_work();
+  return any || had_begun != (ahead_ != nullptr);
+}
+
+void Anticipation::begin_ahead() {
+  const std::optional<std::size_t> next = recurrence_.next();
+  if (ahead_ || !ahead_allowed_ || !next || calls_ < no_ahead_before_) return;
+  const Site& site = *sites_[*next];
+  if (site.algorithm == nullptr || site.algorithm->foresight != Foresight::ahead) return;
+  if (hinted_ && !others_have_told()) return;
+
+  const Signature& signature = recurrence_.signature(*next);
+  ahead_.reset(new Ahead{*next, site.algorithm, {}, Group(endpoint_, stream_of(calls_, *site.algorithm)), {}});
+  Call call;
+  call.count = signature.bytes;
+  call.root = signature.root;
+  call.order = hinted_ ? &*hinted_order_ : site.history.prediction();
+  call.ahead = &ahead_->caller;
+  ahead_->task.emplace(run_algorithm(ahead_->group, *site.algorithm, call));
+  ahead_->task->start();
+}
+
+void Anticipation::give_up() {
+  if (!ahead_) return;
+  endpoint_.executor.poll(endpoint_.transport);  // so that nothing of it is about to be resumed
+  endpoint_.transport.abandon(stream_of(calls_, *ahead_->algorithm));
+  endpoint_.executor.forget(ahead_->caller.here);
+  ahead_.reset();
+}
+
+void Anticipation::update_work() {
+  has_work_.store(!closed_ && (ahead_ || (told_ && !hinted_order_)), std::memory_order_release);
+}
+
+}  // namespace stretto::intercept

@@ -1,0 +1,104 @@
+// What the ranks of a communicator know of its next call before they are in it, and what they begin of it meanwhile.
+//
+// The order of arrival comes from hints, where all ranks give them, else from history. Everything that ranks must know
+// alike is decided at agreed call numbers: which call is expected next, whose prediction serves it, whether hints are
+// used. What a rank begins ahead, and when, is its own affair: the messages are the same either way.
+//
+// A call that turns out to be another than expected is so on all ranks. Nobody has sent data for the expected one then,
+// as whoever sends data has to be in the call first; so what was begun can be given up.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "algorithms/registry.hpp"
+#include "arrival/history.hpp"
+#include "arrival/recurrence.hpp"
+#include "intercept/hints.hpp"
+
+namespace stretto::intercept {
+
+class Anticipation {
+ public:
+  /// Collective over `comm`, the engine's. `ahead`: calls may be begun before the program is in them.
+  Anticipation(MPI_Comm comm, Endpoint& endpoint, Hints& hints, bool ahead);
+  ~Anticipation();
+  Anticipation(const Anticipation&) = delete;
+  Anticipation& operator=(const Anticipation&) = delete;
+
+  /// The program is in a call of `signature`: runs `algorithm` to its end.
+  void run(const Signature& signature, const Algorithm& algorithm, const Call& call);
+
+  /// The program has told of its progress.
+  void hint();
+  /// `collective` will be served by `algorithm`, or by one that begins nothing ahead (nullptr). The same on all ranks.
+  void expect(Collective collective, const Algorithm* algorithm);
+  /// Goes on with what has begun, unless the program is in a call now. Returns whether anything could be done.
+  bool poll();
+  bool has_work() const { return has_work_.load(std::memory_order_acquire); }
+  /// Ends what has begun. Collective if there is anything. Called by ~Anticipation; nothing may follow.
+  void close();
+
+ private:
+  // What is known of calls of one signature.
+  struct Site {
+    explicit Site(int ranks) : history(ranks) {}
+    History history;
+    int calls = 0;
+    std::array<std::int64_t, History::kWindow + 1> mine{};  // this rank's arrivals, and whether it gives hints
+    std::vector<std::int64_t> all;
+    MPI_Request exchange = MPI_REQUEST_NULL;
+    const Algorithm* algorithm = nullptr;  // that served it last
+  };
+  // A call that was begun before the program was in it.
+  struct Ahead {
+    std::size_t site;
+    const Algorithm* algorithm;
+    Caller caller;
+    Group group;
+    std::optional<Task> task;
+  };
+
+  std::int64_t common_clock_ns() const { return endpoint_.platform.now_ns() - clock_offset_ns_; }
+  std::uint32_t stream_of(std::uint64_t call, const Algorithm& algorithm) const;
+  const ArrivalOrder* order_for(const Site& site);
+  void note_arrival(Site& site);
+  void learn(Site& site);
+  void tell_others(std::int64_t expected_ns);
+  bool others_have_told();
+  void begin_ahead();
+  void give_up();
+  void update_work();
+
+  std::mutex mutex_;
+  std::atomic<bool> has_work_{false};
+  MPI_Comm comm_;
+  MPI_Comm hints_comm_ = MPI_COMM_NULL;
+  Endpoint& endpoint_;
+  Hints& hints_;
+  const bool ahead_allowed_;
+  bool closed_ = false;
+  std::int64_t clock_offset_ns_ = 0;
+
+  Recurrence recurrence_;
+  std::vector<std::unique_ptr<Site>> sites_;  // by number in recurrence_
+  std::uint64_t calls_ = 0;
+  std::unique_ptr<Ahead> ahead_;
+  std::uint64_t no_ahead_before_ = 0;  // number of a call; after expecting wrongly
+  unsigned misses_ = 0;
+
+  bool hinted_ = false;  // all ranks give hints: each tells the others once before every call
+  bool told_ = false;    // for the next call
+  std::int64_t mine_ = 0;
+  std::vector<std::int64_t> expected_;
+  MPI_Request telling_ = MPI_REQUEST_NULL;
+  std::optional<ArrivalOrder> hinted_order_;  // for the next call
+};
+
+}  // namespace stretto::intercept

@@ -1,0 +1,53 @@
+// Drives what has begun ahead of the program: a thread of its own, or the program's own MPI calls.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "intercept/anticipation.hpp"
+
+namespace stretto::intercept {
+
+class BackgroundWork {
+ public:
+  /// `threaded`: MPI allows calls from several threads at once, and a thread is wanted. It starts with the first
+  /// Anticipation.
+  void configure(bool threaded) { threaded_ = threaded; }
+
+  void add(Anticipation& anticipation);
+  void remove(Anticipation& anticipation);
+
+  /// There may be work now.
+  void wake();
+  /// Where there is no thread: from within the program's MPI calls and marks.
+  void poll() {
+    if (pollable_.load(std::memory_order_relaxed)) poll_all();
+  }
+  template <class Function>
+  void for_each(const Function& function) {
+    const std::scoped_lock lock(mutex_);
+    for (Anticipation* anticipation : all_) function(*anticipation);
+  }
+  /// Ends the thread.
+  void stop();
+
+ private:
+  void run();
+  bool poll_all();
+  bool any_work();
+
+  std::atomic<bool> pollable_{false};
+  bool threaded_ = false;
+  std::mutex mutex_;  // of all_
+  std::vector<Anticipation*> all_;
+  std::thread thread_;
+  std::mutex sleep_;
+  std::condition_variable woken_;
+  bool awake_ = false;
+  bool stopping_ = false;
+};
+
+}  // namespace stretto::intercept
