@@ -8,19 +8,19 @@ namespace stretto::intercept {
 namespace {
 
 constexpr int kLearnAfter = History::kWindow / 2;  // calls: long enough for the exchange to have ended by itself
-constexpr std::uint64_t kStreams = 8192;           // tags go up to 32767 at least
+constexpr std::uint64_t kStreams = 8192;           // twice, as tags go up to 32767 at least
 constexpr unsigned kMostDoublings = 12;
 
 }  // namespace
 
-Anticipation::Anticipation(MPI_Comm comm, Endpoint& endpoint, Hints& hints, bool ahead)
-    : comm_(comm), endpoint_(endpoint), hints_(hints), ahead_allowed_(ahead) {
+Anticipation::Anticipation(MPI_Comm comm, Endpoint& endpoint, Hints& hints, Anticipated& tally, bool ahead)
+    : comm_(comm), endpoint_(endpoint), hints_(hints), tally_(tally), ahead_allowed_(ahead) {
   clock_offset_ns_ = compare_clocks(comm).offset_ns;
   MPI_Group group = MPI_GROUP_NULL;
   PMPI_Comm_group(comm, &group);
   PMPI_Comm_create(comm, group, &hints_comm_);
   PMPI_Group_free(&group);
-  expected_.resize(static_cast<std::size_t>(endpoint.size));
+  told_ns_.resize(static_cast<std::size_t>(endpoint.size));
 }
 
 Anticipation::~Anticipation() { close(); }
@@ -52,34 +52,49 @@ void Anticipation::run(const Signature& signature, const Algorithm& algorithm, c
   if (hinted_ && !told_) tell_others(arrival_ns);
   site.mine[static_cast<std::size_t>(site.calls % History::kWindow)] = arrival_ns;
 
-  if (ahead_ && ahead_->site == number && ahead_->algorithm == &algorithm) {
+  if (algorithm.foresight != Foresight::none) {
+    if (hinted_) ++tally_.by_hints;
+    if (!hinted_ && site.history.prediction() != nullptr) ++tally_.by_history;
+  }
+  if (ahead_ && is_expected(number, algorithm)) {
     ahead_->caller.arrive(endpoint_.platform, call.input, call.output);
     endpoint_.executor.finish(*ahead_->task, endpoint_.transport);
     ahead_.reset();
-    misses_ = 0;
   } else {
-    if (ahead_) {
-      give_up();
-      no_ahead_before_ = calls_ + (std::uint64_t{1} << std::min(++misses_, kMostDoublings));
-    }
-    Group group(endpoint_, algorithm.foresight == Foresight::none ? 0 : stream_of(calls_, algorithm));
+    give_up();
+    Group group(endpoint_, algorithm.foresight == Foresight::none ? 0 : stream(is_expected(number, algorithm)));
     Call mine = call;
     if (algorithm.foresight != Foresight::none) mine.order = order_for(site);
     Task task = run_algorithm(group, algorithm, mine);
     endpoint_.executor.drive(task, endpoint_.transport);
   }
 
+  if (expected_) misses_ = is_expected(number, algorithm) ? 0 : misses_ + 1;
+  if (misses_ > 0 && expected_) no_ahead_before_ = calls_ + (std::uint64_t{1} << std::min(misses_, kMostDoublings));
   ++calls_;
   site.algorithm = &algorithm;
   note_arrival(site);
+  expect_next();
   begin_ahead();
   update_work();
 }
 
-// Streams of their own keep what was given up apart from what is run instead.
-std::uint32_t Anticipation::stream_of(std::uint64_t call, const Algorithm& algorithm) const {
-  const std::uint64_t kind = algorithm.foresight == Foresight::ahead ? 1 : 0;
-  return static_cast<std::uint32_t>(1 + 2 * (call % kStreams) + kind);
+// What is begun for the next call must not meet the messages of the call that comes in its stead.
+std::uint32_t Anticipation::stream(bool expected) const {
+  return static_cast<std::uint32_t>(1 + 2 * (calls_ % kStreams) + (expected ? 1 : 0));
+}
+
+bool Anticipation::is_expected(std::size_t number, const Algorithm& algorithm) const {
+  return expected_ && *expected_ == number && sites_[number]->algorithm == &algorithm;
+}
+
+// Which call all ranks may begin ahead.
+void Anticipation::expect_next() {
+  expected_ = recurrence_.next();
+  if (!expected_) return;
+  const Algorithm* algorithm = sites_[*expected_]->algorithm;
+  const bool ahead = algorithm != nullptr && algorithm->foresight == Foresight::ahead;
+  if (!ahead || !ahead_allowed_ || calls_ < no_ahead_before_) expected_.reset();
 }
 
 // The same on all ranks: nothing of it changes between two calls.
@@ -102,7 +117,8 @@ void Anticipation::note_arrival(Site& site) {
     for (std::size_t i = kRow - 1; i < site.all.size(); i += kRow) all_give_hints = all_give_hints && site.all[i] != 0;
   }
   if (in_window == 0) {
-    site.mine.back() = hints_.take_used() ? 1 : 0;
+    site.mine.back() = hints_.marks() > site.marks ? 1 : 0;
+    site.marks = hints_.marks();
     site.all.resize(static_cast<std::size_t>(endpoint_.size) * site.mine.size());
     PMPI_Iallgather(site.mine.data(), History::kWindow + 1, MPI_INT64_T, site.all.data(), History::kWindow + 1,
                     MPI_INT64_T, comm_, &site.exchange);
@@ -126,7 +142,7 @@ void Anticipation::tell_others(std::int64_t expected_ns) {
   PMPI_Wait(&telling_, MPI_STATUS_IGNORE);  // for the last call, if its algorithm had no use for it
   told_ = true;
   mine_ = expected_ns;
-  PMPI_Iallgather(&mine_, 1, MPI_INT64_T, expected_.data(), 1, MPI_INT64_T, hints_comm_, &telling_);
+  PMPI_Iallgather(&mine_, 1, MPI_INT64_T, told_ns_.data(), 1, MPI_INT64_T, hints_comm_, &telling_);
 }
 
 bool Anticipation::others_have_told() {
@@ -134,7 +150,7 @@ bool Anticipation::others_have_told() {
   if (!told_) return false;
   int done = 0;
   PMPI_Test(&telling_, &done, MPI_STATUS_IGNORE);
-  if (done != 0) hinted_order_.emplace(expected_);
+  if (done != 0) hinted_order_.emplace(told_ns_);
   return done != 0;
 }
 
@@ -152,7 +168,8 @@ void Anticipation::expect(Collective collective, const Algorithm* algorithm) {
   for (std::size_t number = 0; number < sites_.size(); ++number) {
     if (recurrence_.signature(number).collective == static_cast<int>(collective)) sites_[number]->algorithm = algorithm;
   }
-  if (ahead_ && ahead_->algorithm != sites_[ahead_->site]->algorithm) give_up();
+  if (ahead_ && ahead_->algorithm != sites_[*expected_]->algorithm) give_up();
+  expect_next();
   begin_ahead();
   update_work();
 }
@@ -168,14 +185,10 @@ bool Anticipation::poll() {
 }
 
 void Anticipation::begin_ahead() {
-  const std::optional<std::size_t> next = recurrence_.next();
-  if (ahead_ || !ahead_allowed_ || !next || calls_ < no_ahead_before_) return;
-  const Site& site = *sites_[*next];
-  if (site.algorithm == nullptr || site.algorithm->foresight != Foresight::ahead) return;
-  if (hinted_ && !others_have_told()) return;
-
-  const Signature& signature = recurrence_.signature(*next);
-  ahead_.reset(new Ahead{*next, site.algorithm, {}, Group(endpoint_, stream_of(calls_, *site.algorithm)), {}});
+  if (ahead_ || !expected_ || (hinted_ && !others_have_told())) return;
+  const Site& site = *sites_[*expected_];
+  const Signature& signature = recurrence_.signature(*expected_);
+  ahead_.reset(new Ahead{site.algorithm, {}, Group(endpoint_, stream(true)), {}});
   Call call;
   call.count = signature.bytes;
   call.root = signature.root;
@@ -183,14 +196,16 @@ void Anticipation::begin_ahead() {
   call.ahead = &ahead_->caller;
   ahead_->task.emplace(run_algorithm(ahead_->group, *site.algorithm, call));
   ahead_->task->start();
+  ++tally_.begun;
 }
 
 void Anticipation::give_up() {
   if (!ahead_) return;
   endpoint_.executor.poll(endpoint_.transport);  // so that nothing of it is about to be resumed
-  endpoint_.transport.abandon(stream_of(calls_, *ahead_->algorithm));
+  endpoint_.transport.abandon(stream(true));
   endpoint_.executor.forget(ahead_->caller.here);
   ahead_.reset();
+  ++tally_.given_up;
 }
 
 void Anticipation::update_work() {

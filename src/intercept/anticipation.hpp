@@ -24,10 +24,18 @@
 
 namespace stretto::intercept {
 
+/// How often what came of it in this process, for the report at the end and for tests.
+struct Anticipated {
+  std::atomic<std::uint64_t> begun{0};       // calls begun ahead of the program
+  std::atomic<std::uint64_t> given_up{0};    // of these, that turned out to be others
+  std::atomic<std::uint64_t> by_history{0};  // calls run in an order that history gave
+  std::atomic<std::uint64_t> by_hints{0};    // and that hints gave
+};
+
 class Anticipation {
  public:
   /// Collective over `comm`, the engine's. `ahead`: calls may be begun before the program is in them.
-  Anticipation(MPI_Comm comm, Endpoint& endpoint, Hints& hints, bool ahead);
+  Anticipation(MPI_Comm comm, Endpoint& endpoint, Hints& hints, Anticipated& tally, bool ahead);
   ~Anticipation();
   Anticipation(const Anticipation&) = delete;
   Anticipation& operator=(const Anticipation&) = delete;
@@ -51,6 +59,7 @@ class Anticipation {
     explicit Site(int ranks) : history(ranks) {}
     History history;
     int calls = 0;
+    std::uint64_t marks = 0;  // of this process, when it last told the others
     std::array<std::int64_t, History::kWindow + 1> mine{};  // this rank's arrivals, and whether it gives hints
     std::vector<std::int64_t> all;
     MPI_Request exchange = MPI_REQUEST_NULL;
@@ -58,7 +67,6 @@ class Anticipation {
   };
   // A call that was begun before the program was in it.
   struct Ahead {
-    std::size_t site;
     const Algorithm* algorithm;
     Caller caller;
     Group group;
@@ -66,7 +74,9 @@ class Anticipation {
   };
 
   std::int64_t common_clock_ns() const { return endpoint_.platform.now_ns() - clock_offset_ns_; }
-  std::uint32_t stream_of(std::uint64_t call, const Algorithm& algorithm) const;
+  std::uint32_t stream(bool expected) const;
+  bool is_expected(std::size_t number, const Algorithm& algorithm) const;
+  void expect_next();
   const ArrivalOrder* order_for(const Site& site);
   void note_arrival(Site& site);
   void learn(Site& site);
@@ -82,6 +92,7 @@ class Anticipation {
   MPI_Comm hints_comm_ = MPI_COMM_NULL;
   Endpoint& endpoint_;
   Hints& hints_;
+  Anticipated& tally_;
   const bool ahead_allowed_;
   bool closed_ = false;
   std::int64_t clock_offset_ns_ = 0;
@@ -89,14 +100,15 @@ class Anticipation {
   Recurrence recurrence_;
   std::vector<std::unique_ptr<Site>> sites_;  // by number in recurrence_
   std::uint64_t calls_ = 0;
-  std::unique_ptr<Ahead> ahead_;
-  std::uint64_t no_ahead_before_ = 0;  // number of a call; after expecting wrongly
+  std::optional<std::size_t> expected_;  // the site of the call that may begin ahead: the same on all ranks
+  std::unique_ptr<Ahead> ahead_;         // what this rank has begun of it
+  std::uint64_t no_ahead_before_ = 0;    // number of a call; after expecting wrongly
   unsigned misses_ = 0;
 
   bool hinted_ = false;  // all ranks give hints: each tells the others once before every call
   bool told_ = false;    // for the next call
   std::int64_t mine_ = 0;
-  std::vector<std::int64_t> expected_;
+  std::vector<std::int64_t> told_ns_;  // by rank
   MPI_Request telling_ = MPI_REQUEST_NULL;
   std::optional<ArrivalOrder> hinted_order_;  // for the next call
 };

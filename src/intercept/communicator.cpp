@@ -161,8 +161,8 @@ void Engine::abandon() {
   comm_ = MPI_COMM_NULL;
 }
 
-void Engine::anticipate(Hints& hints, BackgroundWork& background) {
-  anticipation_ = std::make_unique<Anticipation>(comm_, *endpoint_, hints, foresight() == Foresight::ahead);
+void Engine::anticipate(Hints& hints, Anticipated& tally, BackgroundWork& background) {
+  anticipation_ = std::make_unique<Anticipation>(comm_, *endpoint_, hints, tally, foresight() == Foresight::ahead);
   background_ = &background;
   background.add(*anticipation_);
 }

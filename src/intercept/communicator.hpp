@@ -41,7 +41,7 @@ class Engine {
     return ahead_allowed_ && transport_->can_abandon() ? Foresight::ahead : Foresight::order;
   }
   /// From now on calls are anticipated; `background` drives what begins ahead. Collective.
-  void anticipate(Hints& hints, BackgroundWork& background);
+  void anticipate(Hints& hints, Anticipated& tally, BackgroundWork& background);
   bool anticipates() const { return anticipation_ != nullptr; }
   bool has_board() const { return board_ != nullptr; }
   std::size_t max_pool_window() const { return pool_refused_ ? 0 : pool_limit_ / 2; }

@@ -1,7 +1,5 @@
 #include "intercept/hints.hpp"
 
-#include <utility>
-
 namespace stretto::intercept {
 
 void Hints::begin(std::int64_t now_ns) {
@@ -18,7 +16,7 @@ Hints::Answer Hints::mark(double fraction, std::int64_t now_ns) {
   if (!(fraction > 0 && fraction <= 1)) return Answer::bad_fraction;  // not a number is neither
   if (fraction <= fraction_) return Answer::out_of_order;
   fraction_ = fraction;
-  used_ = true;
+  ++marks_;
   expected_ns_ = begin_ns_ + static_cast<std::int64_t>(static_cast<double>(now_ns - begin_ns_) / fraction);
   return Answer::taken;
 }
@@ -28,9 +26,9 @@ std::optional<std::int64_t> Hints::expected_end_ns() const {
   return expected_ns_;
 }
 
-bool Hints::take_used() {
+std::uint64_t Hints::marks() const {
   const std::scoped_lock lock(mutex_);
-  return std::exchange(used_, false);
+  return marks_;
 }
 
 }  // namespace stretto::intercept

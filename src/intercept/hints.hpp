@@ -20,13 +20,13 @@ class Hints {
   /// When the computation ends, if it goes on as it went until the latest mark: begin + (mark - begin) / fraction
   /// (Proficz 2020, section 3). Nothing before the first mark.
   std::optional<std::int64_t> expected_end_ns() const;
-  /// Whether marks have come since this was last asked.
-  bool take_used();
+  /// How many marks have been taken so far.
+  std::uint64_t marks() const;
 
  private:
   mutable std::mutex mutex_;
   bool begun_ = false;
-  bool used_ = false;
+  std::uint64_t marks_ = 0;
   std::int64_t begin_ns_ = 0;
   double fraction_ = 0;
   std::optional<std::int64_t> expected_ns_;

@@ -256,6 +256,14 @@ void Runtime::report() const {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) return;
+  if (anticipated_.begun + anticipated_.by_history + anticipated_.by_hints > 0) {
+    const auto number = [](const std::atomic<std::uint64_t>& value) { return static_cast<unsigned long long>(value); };
+    std::fprintf(stderr,
+                 "stretto: rank 0: %llu calls begun ahead, %llu given up; order of arrival from history in %llu, "
+                 "from hints in %llu\n",
+                 number(anticipated_.begun), number(anticipated_.given_up), number(anticipated_.by_history),
+                 number(anticipated_.by_hints));
+  }
   for (Collective collective : kCollectives) {
     const auto& row = counts_[static_cast<std::size_t>(collective)];
     for (std::size_t which = 0; which <= algorithms().size(); ++which) {
