@@ -38,7 +38,9 @@ CallTable CallTable::of_mpi() {
 
 Steering::Steering()
     : force_(reinterpret_cast<decltype(force_)>(dlsym(RTLD_DEFAULT, "Stretto_force"))),
-      last_(reinterpret_cast<decltype(last_)>(dlsym(RTLD_DEFAULT, "Stretto_last_algorithm"))) {}
+      last_(reinterpret_cast<decltype(last_)>(dlsym(RTLD_DEFAULT, "Stretto_last_algorithm"))),
+      begin_(reinterpret_cast<decltype(begin_)>(dlsym(RTLD_DEFAULT, "Stretto_compute_begin"))),
+      mark_(reinterpret_cast<decltype(mark_)>(dlsym(RTLD_DEFAULT, "Stretto_progress_mark"))) {}
 
 void Steering::use(Collective collective, const std::string& algorithm) const {
   switch (force_(name_of(collective), algorithm.c_str())) {

@@ -31,10 +31,15 @@ class Steering {
   // Throws UsageError when Stretto does not know the algorithm.
   void use(Collective collective, const std::string& algorithm) const;
   std::string last(Collective collective) const;
+  // This rank's computation before a call begins, and `fraction` of it is done.
+  void compute_begin() const { begin_(); }
+  void progress_mark(double fraction) const { mark_(fraction); }
 
  private:
   int (*force_)(const char*, const char*);
   const char* (*last_)(const char*);
+  int (*begin_)();
+  int (*mark_)(double);
 };
 
 }  // namespace stretto::bench

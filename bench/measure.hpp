@@ -29,6 +29,7 @@ class Measurement {
   void tell_progress(std::size_t size_index, int iteration);
   std::int64_t synchronise();
   void spend_delay(std::int64_t start_ns, std::int64_t delay_ns) const;
+  void spend(std::int64_t start_ns, std::int64_t delay_ns) const;
   void settle();
   void verify(const CollectiveCase& work, const Call& call, Values values) const;
   std::vector<std::size_t> order_of(std::uint64_t iteration) const;

@@ -83,6 +83,8 @@ void set_option(Options& options, const std::string& key, const std::string& val
     options.window = parse_number<int>(key, value) != 0;
   else if (key == "cold_cache")
     options.cold_cache = parse_number<int>(key, value) != 0;
+  else if (key == "hints")
+    options.hints = parse_number<int>(key, value) != 0;
   else if (key == "datatype")
     options.datatype = choose(datatypes, key, value);
   else if (key == "operation")

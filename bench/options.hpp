@@ -40,6 +40,7 @@ struct Options {
   bool in_place = false;
   bool cold_cache = false;
   bool window = false;  // ranks that call together do so at an agreed moment instead of behind a barrier
+  bool hints = false;   // half-way through its delay each rank tells Stretto so
   Datatype datatype = Datatype::float32;
   Operation operation = Operation::sum;
   bool progress = false;  // told on stderr by rank 0, twice a second: "progress SIZE_INDEX ITERATION"

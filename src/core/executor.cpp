@@ -22,14 +22,14 @@ bool Executor::run_ready() {
 
 bool Executor::poll(Transport& transport) {
   bool any = false;
-  while (transport.progress(*this) || run_ready()) any = true;
+  while (transport.progress(*this, false) || run_ready()) any = true;
   return any;
 }
 
 void Executor::finish(Task& task, Transport& transport) {
   unsigned idle_rounds = 0;
   while (!task.done()) {
-    const bool progressed = transport.progress(*this);
+    const bool progressed = transport.progress(*this, true);
     if (run_ready() || progressed) {
       idle_rounds = 0;
       continue;

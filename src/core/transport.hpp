@@ -45,8 +45,9 @@ class Transport {
   /// progress() sets it later and posts `waiter`, if there is one by then, to the executor.
   virtual void start(Transfer& transfer) = 0;
 
-  /// Completes what can be completed, posts the waiting coroutines to `executor`, returns whether anything happened.
-  virtual bool progress(Executor& executor) = 0;
+  /// Completes what can be completed, posts the waiting coroutines to `executor`, returns whether anything happened. With
+  /// `may_wait` it may take its time, if nothing but messages can let the coroutines go on.
+  virtual bool progress(Executor& executor, bool may_wait) = 0;
 
   /// Whether transfers are under way that only progress() can complete.
   virtual bool busy() const = 0;

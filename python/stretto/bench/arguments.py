@@ -52,6 +52,7 @@ def make_parser(command: str, description: str | None, epilog: str, algorithms: 
     parser.add_argument("--seed", type=int, default=1, help="of delays and order (default: %(default)s)")
     parser.add_argument("--root", default="rotate", help="a rank, or rotate (default)")
     parser.add_argument("--in-place", action="store_true", help="MPI_IN_PLACE")
+    parser.add_argument("--hints", action="store_true", help="each rank tells Stretto when half of its delay is over")
     parser.add_argument("--datatype", choices=tuple(DATATYPE_BYTES), default="float")
     parser.add_argument("--op", choices=OPERATIONS, default="sum")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all samples; packed if FILE ends with .gz")
@@ -98,6 +99,7 @@ def build_request(
         seed=arguments.seed,
         root=None if arguments.root == "rotate" else int(arguments.root),
         in_place=arguments.in_place,
+        hints=arguments.hints,
         datatype=arguments.datatype,
         operation=arguments.op,
     )

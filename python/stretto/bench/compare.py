@@ -23,7 +23,7 @@ from stretto.bench.stats import METRICS, Estimate, Samples, estimate_ratio_of_me
 _NATIVE = "native"
 _MUST_AGREE = ("collective",)
 _SHOULD_AGREE = (
-    "ranks", "arrival", "seed", "root", "in_place", "cold_cache", "window", "warm_up", "datatype", "operation",
+    "ranks", "arrival", "seed", "root", "in_place", "cold_cache", "hints", "window", "warm_up", "datatype", "operation",
 )  # fmt: skip
 
 

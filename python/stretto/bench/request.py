@@ -193,6 +193,7 @@ class Request:
     root: int | None = None
     in_place: bool = False
     cold_cache: bool = False
+    hints: bool = False
     window: bool = False
     precision: float = 0.0
     budget: float = 0.0
@@ -204,6 +205,8 @@ class Request:
             raise UsageError(f"--ranks {self.ranks}: a collective needs at least 2")
         if self.root is not None and not 0 <= self.root < self.ranks:
             raise UsageError(f"--root {self.root}: there are ranks 0 to {self.ranks - 1}")
+        if self.hints and not self.needs_stretto:
+            raise UsageError("--hints: nobody is there to take them; name an algorithm of Stretto's, or default")
         if self.collective == "barrier" and self.sizes != (0,):
             raise UsageError("--sizes: a barrier carries no data")
         if self.in_place and self.collective not in ("allreduce", "reduce"):
@@ -249,6 +252,7 @@ class Request:
             "root": "rotate" if self.root is None else self.root,
             "in_place": int(self.in_place),
             "cold_cache": int(self.cold_cache),
+            "hints": int(self.hints),
             "window": int(self.window),
             "precision": self.precision,
             "budget_s": self.budget,

@@ -44,11 +44,12 @@ bool MpiTransport::finish_part(Transfer& transfer) {
   return true;
 }
 
-bool MpiTransport::progress(Executor& executor) {
+bool MpiTransport::progress(Executor& executor, bool may_wait) {
   if (requests_.empty()) return false;
   completed_.resize(requests_.size());
   int count = 0;
-  const auto look = waiting_ == Waiting::blocking && executor.awaits_messages_only() ? &PMPI_Waitsome : &PMPI_Testsome;
+  const auto look =
+      may_wait && waiting_ == Waiting::blocking && executor.awaits_messages_only() ? &PMPI_Waitsome : &PMPI_Testsome;
   look(static_cast<int>(requests_.size()), requests_.data(), &count, completed_.data(), MPI_STATUSES_IGNORE);
   if (count <= 0) return false;
   // From the back, so that filling a gap with the last entry moves none of the indices still to come.

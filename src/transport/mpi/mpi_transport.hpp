@@ -23,7 +23,7 @@ class MpiTransport final : public Transport {
   MpiTransport(MPI_Comm comm, Waiting waiting) : comm_(comm), waiting_(waiting) {}
 
   void start(Transfer& transfer) override;
-  bool progress(Executor& executor) override;
+  bool progress(Executor& executor, bool may_wait) override;
   bool busy() const override { return !requests_.empty(); }
   bool can_abandon() const override { return true; }
   void abandon(std::uint32_t stream) override;

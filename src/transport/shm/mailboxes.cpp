@@ -106,7 +106,7 @@ bool MailboxTransport::advance(Send& send) {
   return true;
 }
 
-bool MailboxTransport::progress(Executor& executor) {
+bool MailboxTransport::progress(Executor& executor, bool) {
   bool progressed = false;
   std::vector<bool> blocked(sends_.empty() ? 0 : static_cast<std::size_t>(ranks_), false);
   for (auto send = sends_.begin(); send != sends_.end();) {

@@ -41,7 +41,7 @@ class MailboxTransport final : public Transport {
   MailboxTransport(std::byte* memory, int ranks, int rank, Platform& platform);
 
   void start(Transfer& transfer) override;
-  bool progress(Executor& executor) override;
+  bool progress(Executor& executor, bool may_wait) override;
   bool busy() const override { return !sends_.empty() || !receives_.empty(); }
 
  private:

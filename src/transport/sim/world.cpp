@@ -76,7 +76,7 @@ class World::Rank final : public Platform, public Transport {
       world_.receive(number_, transfer);
     }
   }
-  bool progress(Executor&) override { return false; }
+  bool progress(Executor&, bool) override { return false; }
   bool busy() const override { return false; }
 
   Group& group() { return group_; }
