@@ -23,7 +23,7 @@ enum class Memory { none, board, pool };
 enum class Foresight {
   none,
   order,  // the order in which ranks are expected (Call::order)
-  ahead   // also begins before the program has arrived (Call::ahead)
+  ahead   // also begins before the program has arrived (Call::ahead); whoever sends data has awaited Group::caller
 };
 
 struct Algorithm {

@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace stretto {
 
@@ -45,8 +46,8 @@ class Transport {
   /// progress() sets it later and posts `waiter`, if there is one by then, to the executor.
   virtual void start(Transfer& transfer) = 0;
 
-  /// Completes what can be completed, posts the waiting coroutines to `executor`, returns whether anything happened. With
-  /// `may_wait` it may take its time, if nothing but messages can let the coroutines go on.
+  /// Completes what can be completed, posts the waiting coroutines to `executor`, returns whether anything happened.
+  /// With `may_wait` it may take its time, if nothing but messages can let the coroutines go on.
   virtual bool progress(Executor& executor, bool may_wait) = 0;
 
   /// Whether transfers are under way that only progress() can complete.
@@ -54,9 +55,13 @@ class Transport {
 
   /// Whether a task that was begun ahead can be given up again.
   virtual bool can_abandon() const { return false; }
-  /// Ends all transfers of `stream`, which then have not happened: receives that nobody has sent to, and sends that
-  /// have not begun. Only if can_abandon().
-  virtual void abandon(std::uint32_t) {}
+  /// From now on sends of `stream`, which is about to be used, are counted for abandon(). Only if can_abandon().
+  virtual void begin_abandonable(std::uint32_t) {}
+  /// Ends all transfers of `stream`: receives that nobody has sent to, and sends that have not begun. Returns how many
+  /// messages have been sent to each rank; whoever gets them has to take them.
+  virtual std::vector<int> abandon(std::uint32_t, int ranks) {
+    return std::vector<int>(static_cast<std::size_t>(ranks));
+  }
 };
 
 inline void Transfer::start() {

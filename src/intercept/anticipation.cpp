@@ -61,7 +61,7 @@ void Anticipation::run(const Signature& signature, const Algorithm& algorithm, c
     endpoint_.executor.finish(*ahead_->task, endpoint_.transport);
     ahead_.reset();
   } else {
-    give_up();
+    if (!is_expected(number, algorithm)) give_up();
     Group group(endpoint_, algorithm.foresight == Foresight::none ? 0 : stream(is_expected(number, algorithm)));
     Call mine = call;
     if (algorithm.foresight != Foresight::none) mine.order = order_for(site);
@@ -92,8 +92,8 @@ bool Anticipation::is_expected(std::size_t number, const Algorithm& algorithm) c
 void Anticipation::expect_next() {
   expected_ = recurrence_.next();
   if (!expected_) return;
-  const Algorithm* algorithm = sites_[*expected_]->algorithm;
-  const bool ahead = algorithm != nullptr && algorithm->foresight == Foresight::ahead;
+  expected_algorithm_ = sites_[*expected_]->algorithm;
+  const bool ahead = expected_algorithm_ != nullptr && expected_algorithm_->foresight == Foresight::ahead;
   if (!ahead || !ahead_allowed_ || calls_ < no_ahead_before_) expected_.reset();
 }
 
@@ -168,7 +168,7 @@ void Anticipation::expect(Collective collective, const Algorithm* algorithm) {
   for (std::size_t number = 0; number < sites_.size(); ++number) {
     if (recurrence_.signature(number).collective == static_cast<int>(collective)) sites_[number]->algorithm = algorithm;
   }
-  if (ahead_ && ahead_->algorithm != sites_[*expected_]->algorithm) give_up();
+  if (expected_ && expected_algorithm_ != sites_[*expected_]->algorithm) give_up();
   expect_next();
   begin_ahead();
   update_work();
@@ -195,17 +195,29 @@ void Anticipation::begin_ahead() {
   call.order = hinted_ ? &*hinted_order_ : site.history.prediction();
   call.ahead = &ahead_->caller;
   ahead_->task.emplace(run_algorithm(ahead_->group, *site.algorithm, call));
+  endpoint_.transport.begin_abandonable(stream(true));
   ahead_->task->start();
   ++tally_.begun;
 }
 
+// The expected call does not come; collective. Its receives end, and the messages without data that some have sent for
+// it already, such as a root's questions, are taken by those who were meant to have them.
 void Anticipation::give_up() {
-  if (!ahead_) return;
-  endpoint_.executor.poll(endpoint_.transport);  // so that nothing of it is about to be resumed
-  endpoint_.transport.abandon(stream(true));
-  endpoint_.executor.forget(ahead_->caller.here);
-  ahead_.reset();
-  ++tally_.given_up;
+  if (!expected_) return;
+  std::vector<int> sent(static_cast<std::size_t>(endpoint_.size));
+  if (ahead_) {
+    endpoint_.executor.poll(endpoint_.transport);  // so that nothing of it is about to be resumed
+    sent = endpoint_.transport.abandon(stream(true), endpoint_.size);
+    endpoint_.executor.forget(ahead_->caller.here);
+    ahead_.reset();
+    ++tally_.given_up;
+  }
+  std::vector<int> coming(sent.size());
+  PMPI_Alltoall(sent.data(), 1, MPI_INT, coming.data(), 1, MPI_INT, comm_);
+  for (int rank = 0; rank < endpoint_.size; ++rank) {
+    for (int left = coming[static_cast<std::size_t>(rank)]; left > 0; --left)
+      PMPI_Recv(nullptr, 0, MPI_BYTE, rank, static_cast<int>(stream(true)), comm_, MPI_STATUS_IGNORE);
+  }
 }
 
 void Anticipation::update_work() {

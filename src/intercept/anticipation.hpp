@@ -5,7 +5,7 @@
 // used. What a rank begins ahead, and when, is its own affair: the messages are the same either way.
 //
 // A call that turns out to be another than expected is so on all ranks. Nobody has sent data for the expected one then,
-// as whoever sends data has to be in the call first; so what was begun can be given up.
+// as whoever sends data has to be in the call first; so what was begun can be given up, all ranks together.
 #pragma once
 
 #include <mpi.h>
@@ -59,7 +59,7 @@ class Anticipation {
     explicit Site(int ranks) : history(ranks) {}
     History history;
     int calls = 0;
-    std::uint64_t marks = 0;  // of this process, when it last told the others
+    std::uint64_t marks = 0;                                // of this process, when it last told the others
     std::array<std::int64_t, History::kWindow + 1> mine{};  // this rank's arrivals, and whether it gives hints
     std::vector<std::int64_t> all;
     MPI_Request exchange = MPI_REQUEST_NULL;
@@ -101,8 +101,9 @@ class Anticipation {
   std::vector<std::unique_ptr<Site>> sites_;  // by number in recurrence_
   std::uint64_t calls_ = 0;
   std::optional<std::size_t> expected_;  // the site of the call that may begin ahead: the same on all ranks
-  std::unique_ptr<Ahead> ahead_;         // what this rank has begun of it
-  std::uint64_t no_ahead_before_ = 0;    // number of a call; after expecting wrongly
+  const Algorithm* expected_algorithm_ = nullptr;
+  std::unique_ptr<Ahead> ahead_;       // what this rank has begun of it
+  std::uint64_t no_ahead_before_ = 0;  // number of a call; after expecting wrongly
   unsigned misses_ = 0;
 
   bool hinted_ = false;  // all ranks give hints: each tells the others once before every call

@@ -17,6 +17,7 @@ void MpiTransport::post(Transfer& transfer) {
   const int tag = static_cast<int>(transfer.stream);
   transfer.parts = static_cast<unsigned>(transfer.bytes / kPartBytes) + 1;
   if (sends) ++sends_;
+  if (sends && transfer.stream == abandonable_ && abandonable_ != 0) sent_to_.push_back(transfer.peer);
   for (std::size_t part = 0, parts = transfer.parts; part < parts; ++part) {
     const std::size_t at = part * kPartBytes;
     const int count = static_cast<int>(std::min(kPartBytes, transfer.bytes - at));
@@ -72,7 +73,7 @@ bool MpiTransport::progress(Executor& executor, bool may_wait) {
   return true;
 }
 
-void MpiTransport::abandon(std::uint32_t stream) {
+std::vector<int> MpiTransport::abandon(std::uint32_t stream, int ranks) {
   for (std::size_t i = 0; i < requests_.size();) {
     if (owners_[i]->stream != stream) {
       ++i;
@@ -87,6 +88,10 @@ void MpiTransport::abandon(std::uint32_t stream) {
     owners_.pop_back();
   }
   std::erase_if(waiting_sends_, [&](const Transfer* transfer) { return transfer->stream == stream; });
+  std::vector<int> messages(static_cast<std::size_t>(ranks));
+  for (int peer : sent_to_) ++messages[static_cast<std::size_t>(peer)];
+  if (stream != abandonable_) messages.assign(messages.size(), 0);
+  return messages;
 }
 
 }  // namespace stretto::mpi

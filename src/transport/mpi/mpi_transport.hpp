@@ -26,7 +26,11 @@ class MpiTransport final : public Transport {
   bool progress(Executor& executor, bool may_wait) override;
   bool busy() const override { return !requests_.empty(); }
   bool can_abandon() const override { return true; }
-  void abandon(std::uint32_t stream) override;
+  void begin_abandonable(std::uint32_t stream) override {
+    abandonable_ = stream;
+    sent_to_.clear();
+  }
+  std::vector<int> abandon(std::uint32_t stream, int ranks) override;
 
  private:
   // Bounds the sends only: receives are always posted, so a bounded sender always finds its receivers.
@@ -43,6 +47,8 @@ class MpiTransport final : public Transport {
   std::vector<int> completed_;
   std::deque<Transfer*> waiting_sends_;
   unsigned sends_ = 0;
+  std::uint32_t abandonable_ = 0;
+  std::vector<int> sent_to_;  // in the abandonable stream, a rank a message
 };
 
 }  // namespace stretto::mpi

@@ -1,0 +1,87 @@
+"""Scatter and gather that are known ahead: by history, by hints, begun in the background or by polling, given up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from mpi_jobs import Outcome, registry, run_mpi, stretto_env
+
+Compiled = Callable[..., Path]
+PREDICTED = [(str(entry["collective"]), str(entry["name"])) for entry in registry() if entry["needs_prediction"]]
+ROOTED = ("scatter", "gather")
+# Messages over MPI: in shared memory nothing begins ahead.
+MESSAGES = {"STRETTO_SHM_MAX_MIB": "0"}
+TALLY = r"rank 0: (\d+) calls begun ahead, (\d+) given up; order of arrival from history in (\d+), from hints in (\d+)"
+
+
+def forced(kind: str) -> dict[str, str]:
+    gather = "linear_synchronised" if kind.endswith("linear") else "binomial"
+    return stretto_env(scatter=kind, gather=kind.replace("linear", gather), verbose=1) | MESSAGES
+
+
+def tally(outcome: Outcome) -> tuple[int, ...]:
+    """Begun ahead, given up, ordered by history, ordered by hints."""
+    found = re.search(TALLY, outcome.output)
+    assert found, outcome.output
+    return tuple(int(number) for number in found.groups())
+
+
+@pytest.mark.parametrize("ranks", (2, 3, 7))
+@pytest.mark.parametrize("hints", ("none", "hints", "some_hints"))
+@pytest.mark.parametrize("threads", ("polled", "multiple"))
+@pytest.mark.parametrize("kind", ("background_sorted_linear", "background_sorted_binomial"))
+def test_begun_ahead(compiled: Compiled, kind: str, threads: str, hints: str, ranks: int) -> None:
+    env = forced(kind) | ({"WANT_MULTIPLE": "1"} if threads == "multiple" else {})
+    outcome = run_mpi([compiled("mpi/anticipation.c"), str(ranks), "100", hints], ranks, env).check()
+    begun, given_up, _, by_hints = tally(outcome)
+    # Polled, and with hints from many ranks on few cores, the program is often in the call before it could be begun.
+    assert begun > (5 if hints == "hints" else 100)
+    assert given_up > 0
+    assert (by_hints > 20) == (hints == "hints")
+
+
+@pytest.mark.parametrize("kind", ("sorted_linear", "sorted_binomial"))
+@pytest.mark.parametrize("messages", ("mailboxes", "mpi"))
+def test_sorted_by_hints(compiled: Compiled, kind: str, messages: str) -> None:
+    env = forced(kind)
+    if messages == "mailboxes":
+        del env["STRETTO_SHM_MAX_MIB"]
+    begun, given_up, _, by_hints = tally(run_mpi([compiled("mpi/anticipation.c"), "5", "100", "hints"], 4, env).check())
+    assert by_hints > 20
+    assert (begun, given_up) == (0, 0)
+
+
+def test_a_steady_pattern_is_learnt(compiled: Compiled) -> None:
+    """Always the same rank comes 20 ms late, and nobody says so."""
+    outcome = run_mpi(compiled("mpi/steady_pattern.c"), 4, forced("sorted_linear")).check()
+    begun, _, by_history, by_hints = tally(outcome)
+    assert (begun, by_hints) == (0, 0)
+    # 80 calls in a row; two windows of 8 calls each, and half a one more, before anything is said.
+    assert by_history >= 50
+
+
+@pytest.mark.parametrize("setting", ("off", "polled", "thread"))
+def test_who_drives_the_background(compiled: Compiled, setting: str) -> None:
+    env = forced("background_sorted_linear") | {"STRETTO_BACKGROUND": setting, "CHECK_ANY": "1"}
+    outcome = run_mpi([compiled("mpi/anticipation.c"), "2", "60", "none"], 3, env).check()
+    if setting == "off":
+        assert re.search(TALLY, outcome.output) is None
+    else:
+        assert tally(outcome)[0] > 50
+
+
+@pytest.mark.parametrize(("collective", "name"), [entry for entry in PREDICTED if entry[0] in ROOTED])
+@pytest.mark.parametrize("ranks", (2, 5, 8))
+def test_every_count_and_root(compiled: Compiled, collective: str, name: str, ranks: int) -> None:
+    env = stretto_env(**{collective: name}) | MESSAGES
+    run_mpi(compiled(f"mpi/{collective}_counts.c"), ranks, env).check()
+
+
+@pytest.mark.parametrize(("collective", "name"), [entry for entry in PREDICTED if entry[0] not in ROOTED])
+def test_lengths(compiled: Compiled, collective: str, name: str) -> None:
+    if not collective.endswith("v"):
+        pytest.skip("covered by the tests of its collective")
+    run_mpi(compiled(f"mpi/{collective.removesuffix('v')}_counts.c"), 5, stretto_env(**{collective: name})).check()
