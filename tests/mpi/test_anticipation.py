@@ -59,8 +59,8 @@ def test_a_steady_pattern_is_learnt(compiled: Compiled) -> None:
     outcome = run_mpi(compiled("mpi/steady_pattern.c"), 4, forced("sorted_linear")).check()
     begun, _, by_history, by_hints = tally(outcome)
     assert (begun, by_hints) == (0, 0)
-    # 80 calls in a row; two windows of 8 calls each, and half a one more, before anything is said.
-    assert by_history >= 50
+    # Of 40 gathers and 40 scatters two windows of 8 calls each, and half a one more, pass before anything is said.
+    assert 20 <= by_history <= 40
 
 
 @pytest.mark.parametrize("setting", ("off", "polled", "thread"))
