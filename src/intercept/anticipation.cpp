@@ -100,9 +100,8 @@ void Anticipation::expect_next() {
 // The same on all ranks: nothing of it changes between two calls.
 const ArrivalOrder* Anticipation::order_for(const Site& site) {
   if (!hinted_) return site.history.prediction();
-  for (unsigned round = 0; !others_have_told(); ++round) {
-    if (!endpoint_.executor.poll(endpoint_.transport)) endpoint_.platform.idle(nullptr, 0, round);
-  }
+  if (!others_have_told()) PMPI_Wait(&telling_, MPI_STATUS_IGNORE);  // nothing else of ours is under way
+  if (!hinted_order_) hinted_order_.emplace(told_ns_);
   return &*hinted_order_;
 }
 
