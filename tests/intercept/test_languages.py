@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import FAMILY, Part, env_for, mpirun_command, run_job, run_mpi, settings, stretto_env
+from mpi_jobs import FAMILY, LIBRARY, ROOT, Part, env_for, mpirun_command, run_job, run_mpi, settings, stretto_env
 
 Compiled = Callable[..., Path]
 FORTRAN = {
@@ -45,6 +46,25 @@ def test_c_and_fortran_meet(compiled: Compiled, setting: str) -> None:
 @pytest.mark.parametrize("setting", settings("allreduce"))
 def test_mpi4py(mpi_python: str, setting: str) -> None:
     run_mpi([mpi_python, HERE / "mpi4py_program.py"], 3, env_for("allreduce", setting)).check()
+
+
+def hints_env() -> dict[str, str]:
+    return stretto_env(gather="sorted_linear_synchronised", shm_max_mib=0, verbose=1)
+
+
+def test_hints_from_fortran(compiled: Compiled) -> None:
+    """The module that comes with Stretto, in a program that is linked with the library as well."""
+    program = compiled("intercept/hints.f90", f"-I{ROOT / 'include/stretto'}", "-Wl,--no-as-needed", str(LIBRARY))
+    outcome = run_mpi(program, 3, hints_env()).check()
+    assert re.search(r"from hints in (2[0-9]|3[0-9])", outcome.output), outcome.output
+
+
+@pytest.mark.parametrize("loaded", (True, False))
+def test_hints_from_python(mpi_python: str, loaded: bool) -> None:
+    """Without Stretto they do nothing."""
+    env = hints_env() if loaded else {}
+    outcome = run_mpi([mpi_python, HERE / "hints_program.py"], 3, env).check()
+    assert (re.search(r"from hints in (2[0-9]|3[0-9])", outcome.output) is not None) == loaded, outcome.output
 
 
 @pytest.mark.parametrize("library", ("ompio", "romio") if FAMILY == "openmpi" else ("romio",))
