@@ -16,22 +16,27 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from stretto.bench.launch import describe_machine, mpi_name, run_request
+from stretto.bench.launch import RunResult, describe_machine, mpi_name, run_request
 from stretto.bench.report import find_replacements, format_ratio, format_size, format_time, summarise, write_json
 from stretto.bench.request import Request, UsageError, check_folder, parse_arrival, parse_sizes
 from stretto.bench.stats import Estimate, estimate_paired_ratio
 from stretto.progress import measuring
+from stretto.sim import PLATFORMS, choose_settings, simulate
+from stretto.simulation_report import WARM_UP
 
 OURS = "default"
-METRIC = "elapsed"  # the mean over ranks, as the OSU benchmarks that the thesis used
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+_SIMULATED_ITERATIONS = 20
 _ITERATIONS = ((64 << 10, 200), (1 << 20, 60), (1 << 62, 25))
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a publication. `proposed`: the algorithm that it proposes, by Stretto's name; `others`: what it is
-    compared with there, and the MPI library; published: by arrival pattern, in words."""
+    """A figure or table of a publication. `proposed`: the algorithm that it proposes, by Stretto's name; `others`: what
+    it is compared with there, and the MPI library; `beside`: what else is shown; published: by pattern, in words.
+
+    metric: of stretto.bench.stats. platform: the cluster of `stretto sim` that it is simulated on; none: measured.
+    """
 
     number: str
     title: str
@@ -40,12 +45,19 @@ class Figure:
     others: tuple[str, ...]
     sizes: str
     published: dict[str, str]
+    beside: tuple[str, ...] = (OURS,)
+    metric: str = "elapsed"  # the mean over ranks, as the OSU benchmarks that the thesis used
+    platform: str | None = None
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        return (self.proposed, *self.beside)
 
 
 @dataclass(frozen=True)
 class Point:
-    """One size under one pattern. Times in ns; ratios to the best of the others. latency: the unit of `mif` when it was
-    measured."""
+    """One size under one pattern. Times in ns; ratios of what is compared to the best of the others, by algorithm.
+    latency: the unit of `mif` when it was measured."""
 
     figure: str
     arrival: str
@@ -53,13 +65,16 @@ class Point:
     latency: int
     best: str
     best_time: Estimate
-    proposed: Estimate
-    ours: Estimate
+    ratios: dict[str, Estimate]
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def load_figures() -> dict[str, Figure]:
     text = (files("stretto") / "reproduce.json").read_text(encoding="utf-8")
-    figures = [Figure(**entry | {"others": tuple(entry["others"])}) for entry in json.loads(text)]
+    figures = [Figure(**{key: _frozen(value) for key, value in entry.items()}) for entry in json.loads(text)]
     return {figure.number: figure for figure in figures}
 
 
@@ -73,50 +88,64 @@ def choose_figures(name: str) -> list[Figure]:
     return [figures[name]]
 
 
-def measure(
-    figure: Figure, arrival: str, ranks: int, mpirun: str, timeout_seconds: float
-) -> tuple[list[Point], dict[str, Any], list[str]]:
-    """The points of one pattern, what the driver says of its MPI, and what to mind: what ran in another's place."""
+def run_figure(figure: Figure, arrival: str, ranks: int, mpirun: str, timeout_seconds: float) -> RunResult:
+    """On this machine, or on the figure's simulated cluster with hints, as its paper had them."""
     sizes = parse_sizes(figure.sizes)
+    iterations = tuple(next(count for limit, count in _ITERATIONS if size <= limit) for size in sizes)
     request = Request(
         figure.collective,
-        (*figure.others, figure.proposed, OURS),
+        (*figure.others, *figure.compared),
         sizes,
-        tuple(next(count for limit, count in _ITERATIONS if size <= limit) for size in sizes),
+        iterations,
         ranks=ranks,
         arrival=parse_arrival(arrival),
         root=0,
     )
-    with measuring(request) as watcher:
-        run = run_request(request, mpirun, timeout_seconds, watcher)
+    if figure.platform is None:
+        with measuring(request) as watcher:
+            return run_request(request, mpirun, timeout_seconds, watcher)
+    platform = PLATFORMS[figure.platform]
+    count = 1 if arrival == "balanced" else _SIMULATED_ITERATIONS  # nothing varies but the delays
+    request = dataclasses.replace(
+        request, ranks=platform.ranks, iterations=(count,) * len(sizes), warm_up=WARM_UP, hints=True
+    )
+    settings = choose_settings(figure.collective, "ompi")
+    return simulate(request, platform, settings, {}, timeout_seconds)
+
+
+def measure(
+    figure: Figure, arrival: str, ranks: int, mpirun: str, timeout_seconds: float
+) -> tuple[list[Point], dict[str, Any], list[str]]:
+    """The points of one pattern, what the driver says of its MPI, and what to mind: what ran in another's place."""
+    run = run_figure(figure, arrival, ranks, mpirun, timeout_seconds)
     points = []
     for result in run.sizes:
         figures = summarise(result, run.request).algorithms
-        best = min(figure.others, key=lambda name: figures[name].times[METRIC].value)
-        reference = result.samples[best].metric(METRIC)
-        ratios = [
-            estimate_paired_ratio(result.samples[name].metric(METRIC), reference) for name in (figure.proposed, OURS)
-        ]
-        points.append(
-            Point(figure.number, arrival, result.size, result.latency_ns, best, figures[best].times[METRIC], *ratios)
-        )
+        best = min(figure.others, key=lambda name: figures[name].times[figure.metric].value)
+        time = figures[best].times[figure.metric]
+        reference = result.samples[best].metric(figure.metric)
+        ratios = {
+            name: estimate_paired_ratio(result.samples[name].metric(figure.metric), reference)
+            for name in figure.compared
+        }
+        points.append(Point(figure.number, arrival, result.size, result.latency_ns, best, time, ratios))
     summaries = [summarise(result, run.request) for result in run.sizes]
     return points, run.setup, [*run.warnings, *find_replacements(run, summaries)]
 
 
 def average_improvement(points: list[Point], what: str) -> str:
-    """How much shorter than the best of the others: the mean over sizes and the most, in percent."""
-    gains = [100 * (1 - getattr(point, what).value) for point in points]
+    """How much shorter `what` is than the best of the others: the mean over sizes and the most, in percent."""
+    gains = [100 * (1 - point.ratios[what].value) for point in points]
     return f"{sum(gains) / len(gains):+.0f} %, at most {max(gains):+.0f} %"
 
 
 def figure_table(figure: Figure, arrival: str, points: list[Point]) -> Table:
     table = Table(title=f"Figure {figure.number}, {figure.title}: {arrival}", title_justify="left")
-    for heading in ("bytes", "best of the others", "", f"{figure.proposed} / it", "Stretto's default / it"):
+    for heading in ("bytes", "best of the others", "", *(f"{name} / it" for name in figure.compared)):
         table.add_column(heading, justify="left" if heading.startswith("best") else "right", no_wrap=True)
     for point in points:
-        cells = point.best, format_time(point.best_time.value), format_ratio(point.proposed), format_ratio(point.ours)
-        table.add_row(format_size(point.size), *cells)
+        ratios = (format_ratio(point.ratios[name]) for name in figure.compared)
+        table.add_row(format_size(point.size), point.best, format_time(point.best_time.value), *ratios)
     return table
 
 
@@ -126,30 +155,33 @@ def as_markdown(figures: list[Figure], points: list[Point], where: str) -> str:
         "# What the papers report, measured again",
         "",
         "`stretto reproduce all --markdown docs/reproduction.md` wrote this page. Improvement: how much shorter the",
-        "mean time in the call is than with the best of the algorithms that the figure compares, mean over the sizes",
-        "and the most; negative where it is longer. Another machine, fewer ranks, other sizes: compare the shape.",
+        "time (the mean over ranks in the call; for tables of Proficz 2020 the run time) is than with the best of the",
+        "algorithms that the figure compares, mean over the sizes and the most; negative where it is longer. Another",
+        "machine, fewer ranks, other sizes: compare the shape. What is simulated is so on the paper's 48 nodes.",
         "",
         f"Measured: {where}. Latency is that of one message, measured before each pattern: the unit of `mif`. Where it",
         "differs between patterns the machine was not the same, and larger factors may stand for shorter delays.",
         "",
-        "| figure | arrival | sizes | published | measured: the paper's algorithm | measured: Stretto's default |",
+        "| figure | arrival | sizes | published | the paper's algorithm here | what else is compared |",
         "|---|---|---|---|---|---|",
     ]
     for figure in figures:
         for arrival, published in figure.published.items():
             own = [point for point in points if (point.figure, point.arrival) == (figure.number, arrival)]
             if own:
-                gains = (average_improvement(own, what) for what in ("proposed", "ours"))
-                cells = [f"{figure.number} {figure.title}", arrival, figure.sizes, published, *gains]
+                beside = "; ".join(f"`{name}` {average_improvement(own, name)}" for name in figure.beside)
+                gains = average_improvement(own, figure.proposed)
+                cells = [f"{figure.number} {figure.title}", arrival, figure.sizes, published, gains, beside]
                 lines.append(f"| {' | '.join(cells)} |")
     for figure in figures:
-        lines += ["", f"## Figure {figure.number}: {figure.title}", ""]
+        lines += ["", f"## {figure.number}: {figure.title}", ""]
         lines += [f"`{figure.proposed}` against {', '.join(f'`{name}`' for name in figure.others)}.", ""]
-        lines += ["| arrival | bytes | latency | best of the others | | the paper's / it | Stretto's default / it |"]
-        lines += ["|---|---:|---:|---|---:|---:|---:|"]
+        lines += [f"| arrival | bytes | latency | best of the others | | {' | '.join(figure.compared)} |"]
+        lines += [f"|---|---:|---:|---|---:|{'---:|' * len(figure.compared)}"]
         for point in points:
             if point.figure == figure.number:
-                ratios = (f"{own.value:.2f} ({own.low:.2f}-{own.high:.2f})" for own in (point.proposed, point.ours))
+                shown = (point.ratios[name] for name in figure.compared)
+                ratios = (f"{ratio.value:.2f} ({ratio.low:.2f}-{ratio.high:.2f})" for ratio in shown)
                 cells = [point.arrival, format_size(point.size), format_time(point.latency), f"`{point.best}`"]
                 cells.append(format_time(point.best_time.value))
                 lines.append(f"| {' | '.join([*cells, *ratios])} |")
@@ -176,8 +208,8 @@ def reproduce(
             for note in notes:
                 console.print(f"note: {note}", style="yellow", highlight=False)
             console.print(f"published: {published}", highlight=False)
-            console.print(f"measured: {average_improvement(own, 'proposed')}; Stretto's default "
-                          f"{average_improvement(own, 'ours')}", highlight=False)  # fmt: skip
+            gains = "; ".join(f"{name} {average_improvement(own, name)}" for name in figure.compared)
+            console.print(f"{'measured' if figure.platform is None else 'simulated'}: {gains}", highlight=False)
     where = f"{ranks} ranks on {machine['cores']} cores ({machine['cpu']}), {mpi_name(setup)}, {machine['time'][:10]}"
     if output is not None:
         rows = [dataclasses.asdict(point) for point in points]

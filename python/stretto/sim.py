@@ -13,7 +13,7 @@ from rich.console import Console
 
 from stretto.algorithms import load_registry
 from stretto.bench.arguments import build_request, check_collective, check_outputs, make_parser, run_command
-from stretto.bench.launch import REPOSITORY, run_driver
+from stretto.bench.launch import REPOSITORY, RunResult, run_driver
 from stretto.bench.request import Request, UsageError
 from stretto.simulation_report import WARM_UP, choose_algorithms, choose_iterations, show_simulation
 
@@ -124,6 +124,28 @@ def _check(arguments: argparse.Namespace, algorithms: tuple[str, ...], platform:
         )
 
 
+def choose_settings(collective: str, selector: str, native_algorithm: str | None = None) -> dict[str, str]:
+    """SimGrid's, for a run that measures `collective`."""
+    settings = _RECIPE | {"smpi/coll-selector": selector}
+    settings |= {f"smpi/{name}": choice for name, choice in _AROUND.items() if name != collective}
+    if native_algorithm is not None:
+        settings[f"smpi/{collective}"] = native_algorithm
+    return settings
+
+
+def simulate(
+    request: Request, platform: Platform, settings: dict[str, str], environment: dict[str, str], timeout_seconds: float
+) -> RunResult:
+    """The request on a simulated cluster. Raises UsageError where something is missing, BenchError for a failed run."""
+    folder = locate_simulation()
+
+    def command(output: Path, replay_file: Path) -> list[str]:
+        return build_command(request, platform, folder, settings, output, replay_file)
+
+    with Console(stderr=True).status("simulating"):
+        return run_driver(request, command, dict(os.environ) | environment, timeout_seconds)
+
+
 def _run(arguments: argparse.Namespace) -> int:
     check_collective(arguments)
     check_outputs(arguments)
@@ -132,21 +154,9 @@ def _run(arguments: argparse.Namespace) -> int:
     algorithms = choose_algorithms(arguments.collective, arguments.algorithms, shared_memory=False)
     _check(arguments, algorithms, platform, ranks)
     request = build_request(arguments, ranks, WARM_UP, choose_iterations, algorithms)
-    settings = _RECIPE | {"smpi/coll-selector": arguments.selector}
-    settings |= {f"smpi/{name}": choice for name, choice in _AROUND.items() if name != arguments.collective}
-    if arguments.native_algorithm is not None:
-        settings[f"smpi/{arguments.collective}"] = arguments.native_algorithm
-    folder = locate_simulation()
-    environment = dict(os.environ) | {
-        "STRETTO_SIM_GAMMA": repr(arguments.gamma),
-        "STRETTO_SIM_DELTA": repr(arguments.delta),
-    }
-
-    def command(output: Path, replay_file: Path) -> list[str]:
-        return build_command(request, platform, folder, settings, output, replay_file)
-
-    with Console(stderr=True).status("simulating"):
-        run = run_driver(request, command, environment, arguments.timeout)
+    settings = choose_settings(request.collective, arguments.selector, arguments.native_algorithm)
+    work = {"STRETTO_SIM_GAMMA": repr(arguments.gamma), "STRETTO_SIM_DELTA": repr(arguments.delta)}
+    run = simulate(request, platform, settings, work, arguments.timeout)
     machine: dict[str, object] = {
         "platform": arguments.platform,
         "ranks_per_node": platform.ranks_per_node,
