@@ -18,6 +18,7 @@ from stretto.algorithms import COLLECTIVES, Algorithm, load_registry
 from stretto.cluster.command import app as cluster_app
 from stretto.errors import StrettoError
 from stretto.library import FAMILIES
+from stretto.processes import leave_when_ended
 from stretto.run import build_command, collect_settings, execute, prepare_profile
 
 app = typer.Typer(
@@ -236,6 +237,7 @@ def demo(
 
 def main() -> None:
     """Entry point: errors for the user become a message on stderr and exit code 2, or 1 where a program failed."""
+    leave_when_ended()  # `stretto run` becomes another program, which begins with the defaults
     try:
         if sys.argv[1:2] and sys.argv[1] in _WITH_OWN_OPTIONS:  # past the option parser, which would eat a `--`
             _hand_over(sys.argv[1], sys.argv[2:])

@@ -4,9 +4,29 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from types import FrameType
+from typing import NoReturn
 
 from stretto.errors import ProgramFailedError
+
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+
+def leave_when_ended() -> None:
+    """From now on SIGTERM and SIGHUP end this program as Ctrl-C does, by an exception.
+
+    What is to be taken away is then taken away by the blocks that made it.
+    """
+    for number in _ENDING:
+        signal.signal(number, _leave)
+
+
+def _leave(number: int, _frame: FrameType | None) -> NoReturn:
+    for other in _ENDING:  # a second one, such as `timeout` sends, would only disturb the taking away
+        signal.signal(other, signal.SIG_IGN)
+    sys.exit(128 + number)
 
 
 def run_limited(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> str:

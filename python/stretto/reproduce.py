@@ -140,7 +140,7 @@ def average_improvement(points: list[Point], what: str) -> str:
 
 
 def figure_table(figure: Figure, arrival: str, points: list[Point]) -> Table:
-    table = Table(title=f"Figure {figure.number}, {figure.title}: {arrival}", title_justify="left")
+    table = Table(title=f"{figure.number}, {figure.title}: {arrival}", title_justify="left")
     for heading in ("bytes", "best of the others", "", *(f"{name} / it" for name in figure.compared)):
         table.add_column(heading, justify="left" if heading.startswith("best") else "right", no_wrap=True)
     for point in points:

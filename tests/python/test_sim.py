@@ -1,11 +1,18 @@
 """`stretto sim`: the same whenever it is asked, and what formulas and `stretto model` say where nothing contends."""
 
 import math
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
+import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mpi_jobs import processes_with
 from simulated import figures, predict
 
 from stretto import model
@@ -170,3 +177,30 @@ def test_platforms_have_the_size_in_their_name() -> None:
         "cluster-32x4": 128,
         "fat-tree-128x32": 4096,
     }
+
+
+@needs_simgrid
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_nothing_stays_when_it_is_ended(number: int) -> None:
+    token = f"STRETTO_TEST_JOB={uuid.uuid4()}"
+    name, _, value = token.partition("=")
+    command = [
+        str(Path(sys.executable).with_name("stretto")),
+        "sim",
+        "scatter",
+        "--sizes",
+        "1M",
+        "--iterations",
+        "1000",
+    ]
+    process = subprocess.Popen(
+        command, env={**os.environ, name: value}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    until = time.monotonic() + 60
+    # The front end, smpirun, and what it simulates in.
+    while len(processes_with(token)) < 3 and time.monotonic() < until:
+        assert process.poll() is None, "it ended by itself"
+        time.sleep(0.05)
+    process.send_signal(number)
+    assert process.wait(timeout=60) != 0
+    assert processes_with(token) == []

@@ -1,11 +1,8 @@
 """`stretto cluster`: the command line of emulated clusters."""
 
 import os
-import signal
-import sys
 from pathlib import Path
-from types import FrameType
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -13,6 +10,7 @@ from rich.table import Table
 
 from stretto.cluster.namespaces import Nodes, all_up, bring_down, bring_up, cluster, find
 from stretto.errors import StrettoError
+from stretto.processes import leave_when_ended
 
 app = typer.Typer(
     help="An emulated cluster on this machine: nodes of namespaces, a network of a given rate.",
@@ -20,7 +18,6 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-_ENDING = (signal.SIGTERM, signal.SIGHUP)
 _DEFAULT_RATE = "1gbit"
 _RATE_HELP = "of each node, in each direction: 200mbit, 1gbit and the like; 0 for no limit"
 
@@ -30,15 +27,7 @@ Name = Annotated[str, typer.Option(help="which cluster, where there are several"
 @app.callback()
 def prepare() -> None:
     """An emulated cluster on this machine: nodes of namespaces, a network of a given rate."""
-    # As Ctrl-C does: what is to be taken away is taken away by the blocks that made it.
-    for number in _ENDING:
-        signal.signal(number, _leave)
-
-
-def _leave(number: int, _frame: FrameType | None) -> NoReturn:
-    for other in _ENDING:  # a second one, such as `timeout` sends, would only disturb the taking away
-        signal.signal(other, signal.SIG_IGN)
-    sys.exit(128 + number)
+    leave_when_ended()
 
 
 @app.command()
