@@ -1,5 +1,6 @@
 #include "arrival/history.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace stretto {
@@ -16,7 +17,7 @@ std::vector<std::int64_t> lateness_of(std::span<const std::int64_t> arrivals_ns,
     const std::int64_t origin = arrivals_ns[call];  // near all of them, so that sums stay small
     std::int64_t sum = 0;
     for (std::size_t rank = 0; rank < ranks; ++rank) sum += arrivals_ns[rank * History::kWindow + call] - origin;
-    const std::int64_t mean = origin + sum / static_cast<std::int64_t>(ranks);
+    const std::int64_t mean = origin + sum / std::max<std::int64_t>(static_cast<std::int64_t>(ranks), 1);
     for (std::size_t rank = 0; rank < ranks; ++rank) lateness[rank * History::kWindow + call] -= mean;
   }
   return lateness;

@@ -16,7 +16,7 @@
 namespace stretto::gather {
 namespace {
 
-constexpr std::size_t kFirstSegmentBytes = 32 * 1024;  // of Open MPI's gather for large blocks
+constexpr std::size_t kFirstSegmentBytes = std::size_t{32} * 1024;  // of Open MPI's gather for large blocks
 
 Task answer(Group& g, Call call) {
   co_await g.recv(nullptr, 0, call.root);
