@@ -20,7 +20,7 @@ Interception::~Interception() {
 
 bool Interception::select(const Call& call, bool commutative) {
   if (!eligible()) return false;
-  if (!may_serve(runtime_.configuration(), collective_)) return false;
+  if (!may_serve(runtime_.configuration(), collective_, call.bytes(), communicator_->size)) return false;
   Engine& engine = runtime_.engine(*communicator_, comm_);
   const auto facts = [&] {
     return CallFacts{collective_,         call.bytes(),       call.element_bytes,       commutative,

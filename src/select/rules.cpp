@@ -20,15 +20,33 @@ struct Known {
   const Algorithm* flags = find_algorithm(Collective::barrier, "slot_exchange");
   const Algorithm* arrival_count = find_algorithm(Collective::barrier, "arrival_count");
   const Algorithm* dissemination = find_algorithm(Collective::barrier, "dissemination");
+  const Algorithm* gather_nonblocking = find_algorithm(Collective::gather, "linear_nonblocking");
+  const Algorithm* scatter_nonblocking = find_algorithm(Collective::scatter, "linear_nonblocking");
+  const Algorithm* announced_linear = find_algorithm(Collective::scatter, "announced_linear");
 };
 const Known& known() {
   static const Known algorithms;
   return algorithms;
 }
 
-// The default rule; nullptr is the MPI library's own. Between nodes nothing of Stretto's is known to be better yet.
+// Between nodes, on 8 emulated ones at 1 gbit against Open MPI 4.1 (bench/scatter_gather.py), run times balanced and
+// under delays up to 50 ms: gather 0.98 and 0.80, scatter 1.00 and 0.97. Serving whoever has announced itself costs
+// 7 % at 32 KiB a block and nothing from 128 KiB on, and lets early ranks go earlier than sending to all at once.
+// More ranks than these have not been measured.
+constexpr std::size_t kLinearFrom = 32 * kKiB;
+constexpr std::size_t kAnnouncedFrom = 128 * kKiB;
+constexpr int kMostLinearRanks = 64;
+
+const Algorithm* rule_between_nodes(const CallFacts& facts) {
+  if (facts.bytes < kLinearFrom || facts.ranks > kMostLinearRanks) return nullptr;
+  if (facts.collective == Collective::gather) return known().gather_nonblocking;
+  if (facts.collective != Collective::scatter) return nullptr;
+  return facts.bytes < kAnnouncedFrom ? known().scatter_nonblocking : known().announced_linear;
+}
+
+// The default rule; nullptr is the MPI library's own.
 const Algorithm* rule(const CallFacts& facts) {
-  if (!facts.shared_memory) return nullptr;
+  if (!facts.shared_memory) return rule_between_nodes(facts);
   switch (facts.collective) {
     case Collective::allreduce:
       // Slots cost P^2 n bytes of reading: for few bytes, and few ranks.
@@ -75,14 +93,16 @@ const Algorithm* steady(Collective collective) {
 
 }  // namespace
 
-bool may_serve(const Configuration& configuration, Collective collective) {
+bool may_serve(const Configuration& configuration, Collective collective, std::size_t bytes, int ranks) {
   switch (configuration.choice(collective).kind) {
     case Choice::Kind::native:
       return false;
     case Choice::Kind::forced:
       return true;
     case Choice::Kind::by_rule:
-      return collective <= Collective::barrier;  // the rule knows nothing better for the others yet
+      if (collective <= Collective::barrier) return true;
+      if (collective != Collective::scatter && collective != Collective::gather) return false;
+      return bytes >= kLinearFrom && ranks <= kMostLinearRanks;
   }
   return false;
 }

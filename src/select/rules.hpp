@@ -21,8 +21,10 @@ struct CallFacts {
   Foresight foresight = Foresight::none;  // what is known of this call ahead
 };
 
-/// Whether any call of the collective can be served by an algorithm of Stretto's.
-bool may_serve(const Configuration& configuration, Collective collective);
+/// Whether a call of the collective can be served by an algorithm of Stretto's at all, as far as bytes and ranks tell;
+/// left out: whether any call can. If not, nothing need be known of its communicator.
+bool may_serve(const Configuration& configuration, Collective collective, std::size_t bytes = ~std::size_t{0},
+               int ranks = 2);
 
 /// Whether the algorithm can serve the call at all.
 bool can_serve(const Algorithm& algorithm, const CallFacts& facts);
