@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""apps/fft on 8 emulated nodes: its gathers and its total time under Stretto, against the MPI library alone.
+
+`.venv/bin/python bench/fft_gain.py [--rounds N] [--iterations N] [--jitter-ms T] [--json FILE]`, on a quiet machine.
+A round runs the program once in each way, in an order that rotates; ratios are of runs of one round. Targets (Proficz
+2020, section 6): run time of the gather 16.7 % shorter, total time 3.3 %, for the unmodified program and with hints.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from stretto.bench.launch import REPOSITORY, describe_machine
+from stretto.bench.report import write_json
+from stretto.bench.stats import estimate_paired_ratio
+from stretto.processes import run_limited
+
+PROGRAM = REPOSITORY / "build/bin/stretto-fft-openmpi"
+NODES, RATE = 8, "1gbit"
+METRICS = ("gather_run_time_s", "gather_elapsed_s", "total_s")
+_LIMIT_S = 300
+# Name -> arguments of the program, STRETTO_* settings; None: without Stretto.
+WAYS: dict[str, tuple[list[str], dict[str, str] | None]] = {
+    "native": ([], None),
+    "default": ([], {}),
+    "linear_synchronised": ([], {"STRETTO_GATHER": "linear_synchronised"}),
+    "sorted, by history": ([], {"STRETTO_GATHER": "sorted_linear_synchronised"}),
+    "sorted, by hints": (["--hints"], {"STRETTO_GATHER": "sorted_linear_synchronised"}),
+    "background, by history": (
+        [],
+        {"STRETTO_GATHER": "background_sorted_linear_synchronised", "STRETTO_BACKGROUND": "thread"},
+    ),
+    "background, by hints": (
+        ["--hints"],
+        {"STRETTO_GATHER": "background_sorted_linear_synchronised", "STRETTO_BACKGROUND": "thread"},
+    ),
+}
+
+
+def run_once(way: str, iterations: int, jitter_ms: float) -> list[float]:
+    """By metric: medians over the iterations, the total over all but the first, in seconds."""
+    arguments, settings = WAYS[way]
+    with tempfile.TemporaryDirectory(prefix="stretto-fft-") as folder:
+        output = Path(folder) / "fft.json"
+        command = [sys.executable, "-m", "stretto", "cluster", "run", "--nodes", str(NODES), "--rate", RATE]
+        command += ["--stretto"] if settings is not None else []
+        command += ["--", str(PROGRAM), "--iterations", str(iterations), "--jitter-ms", str(jitter_ms)]
+        run_limited([*command, *arguments, "--json", str(output)], os.environ | (settings or {}), _LIMIT_S)
+        result = json.loads(output.read_text())
+    run_time, elapsed, whole = (result[key][1:] for key in ("run_time_s", "elapsed_time_s", "iteration_s"))
+    return [float(np.median(run_time)), float(np.median(elapsed)), float(np.sum(whole))]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rounds", type=int, default=10, metavar="N", help="(default: %(default)s)")
+    parser.add_argument("--iterations", type=int, default=200, metavar="N", help="(default: %(default)s)")
+    parser.add_argument("--jitter-ms", type=float, default=0.0, metavar="T", help="the paper has none (default: 0)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
+    options = parser.parse_args()
+    if not PROGRAM.exists():
+        sys.exit(f"{PROGRAM} is missing: run `make build`")
+    ways = list(WAYS)
+    times = np.empty((options.rounds, len(ways), len(METRICS)))
+    for round_number in range(options.rounds):
+        for index in np.roll(np.arange(len(ways)), round_number):
+            times[round_number, index] = run_once(ways[index], options.iterations, options.jitter_ms)
+    print(f"{'':24}" + "".join(f"{metric:>28}" for metric in METRICS))
+    ratios = {}
+    for index, way in enumerate(ways):
+        estimates = [estimate_paired_ratio(times[:, index, m], times[:, 0, m]) for m in range(len(METRICS))]
+        ratios[way] = [vars(estimate) for estimate in estimates]
+        medians = np.median(times[:, index], axis=0)
+        cells = [
+            f"{1e3 * t:.2f} ms {e.value:.3f} ({e.low:.3f}-{e.high:.3f})"
+            for t, e in zip(medians, estimates, strict=True)
+        ]
+        print(f"{way:24}" + "".join(f"{text:>36}" for text in cells))
+    if options.json:
+        settings = {"rounds": options.rounds, "iterations": options.iterations, "jitter_ms": options.jitter_ms}
+        write_json(options.json, {"machine": describe_machine(), **settings, "ways": ways, "metrics": list(METRICS),
+                                  "seconds": times.tolist(), "ratios_to_native": ratios})  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
