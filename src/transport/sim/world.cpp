@@ -1,6 +1,7 @@
 #include "transport/sim/world.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -28,6 +29,7 @@ class World::Rank final : public Platform, public Transport {
  public:
   Rank(World& world, int number, int size)
       : world_(world), number_(number), endpoint_(number, size, *this, *this), group_(endpoint_) {
+    endpoint_.costs = world.costs();
     if (!world.options_.shared_memory) return;
     board_.emplace(line_aligned(world.board_memory_), size, number);
     board_->attach_pool(line_aligned(world.pool_memory_), world.options_.pool_bytes);
@@ -114,6 +116,13 @@ World::~World() = default;
 
 const Link& World::link(int a, int b) const {
   return a / options_.ranks_per_node == b / options_.ranks_per_node ? options_.intra : options_.inter;
+}
+
+Costs World::costs() const {
+  const Link& farthest = link(0, options_.ranks - 1);
+  const auto picoseconds = [](double ns) { return static_cast<std::int64_t>(std::llround(1000 * ns)); };
+  return {static_cast<std::int64_t>(farthest.alpha_ns), picoseconds(farthest.beta_ns_per_byte),
+          picoseconds(options_.gamma_ns_per_byte)};
 }
 
 void World::schedule(std::int64_t time, int rank, std::shared_ptr<Message> message, bool arrival) {

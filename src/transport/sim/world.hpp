@@ -74,6 +74,7 @@ class World {
   using Key = std::uint64_t;  // source and stream, at one receiver
 
   const Link& link(int a, int b) const;
+  Costs costs() const;  // as the ranks' endpoints have them: those of the longest way
   void schedule(std::int64_t time, int rank, std::shared_ptr<Message> message, bool arrival = false);
   void handle(const Event& event, const Arrive& on_arrival);
   void run_rank(int rank, std::int64_t time);
