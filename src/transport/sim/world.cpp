@@ -178,7 +178,7 @@ void World::handle(const Event& event, const Arrive& on_arrival) {
       arrive(event.rank, event.message);
       if (!ranks_[static_cast<std::size_t>(event.rank)]->started) return;
     } else {  // a rendezvous has finished
-      if (options_.move_data) std::memcpy(message.receiver->data, message.sender->data, message.bytes);
+      if (moves(message)) std::memmove(message.receiver->data, message.sender->data, message.bytes);
       complete(message.from, *message.sender);
       run_rank(message.from, event.time);
       complete(event.rank, *message.receiver);
@@ -218,7 +218,7 @@ void World::send(int from, Transfer& transfer) {
   const std::int64_t delivered = std::max(begin + alpha, receiver.in_free) + wire;
   sender.out_free = begin + wire;
   if (eager) {
-    if (options_.move_data) message->data.assign(transfer.data, transfer.data + transfer.bytes);
+    if (moves(*message)) message->data.assign(transfer.data, transfer.data + transfer.bytes);
     receiver.in_free = delivered;
     transfer.complete = true;
   } else {
@@ -274,6 +274,10 @@ void World::match(int to, const std::shared_ptr<Message>& message, const Posted&
   sender.out_free = receiver.in_free = begin + wire;
   message->receiver = &transfer;
   schedule(begin + wire, to, message);
+}
+
+bool World::moves(const Message& message) const {
+  return message.bytes > 0 && (options_.move_data || message.bytes <= Options::kAlwaysMovedBytes);
 }
 
 void World::complete(int rank, Transfer& transfer) {
