@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/algorithms.hpp"
+#include "algorithms/patterns/blocks.hpp"
 #include "arrival/board.hpp"
 
 namespace stretto {
@@ -11,11 +12,12 @@ namespace {
 constexpr bool kAnyOperation = false;
 constexpr bool kCommutativeOnly = true;
 constexpr bool kDeterministic = true;
-constexpr bool kArrivalOrder = false;  // the order of summation is the order of arrival
+constexpr bool kArrivalOrder = false;  // the order of summation is that of arrival, or its prediction
 constexpr std::string_view kThakur = "Thakur, Rabenseifner, Gropp 2005";
 constexpr std::string_view kThesis4 = "Alizadeh 2021, Algorithm 4.1";
 constexpr std::string_view kThesis5 = "Alizadeh 2021, Algorithm 5.1";
 constexpr std::string_view kOurs = "Stretto";
+constexpr std::string_view kProficz2018 = "Proficz 2018";
 constexpr std::string_view kProficz = "Proficz 2020";
 
 // Costs: α latency, β per byte, γ per reduced byte, n bytes (of scatter and gather: a block, N all blocks), P ranks.
@@ -47,6 +49,9 @@ constexpr Algorithm kAlgorithms[] = {
     {Collective::allreduce, "arrival_stripes", &allreduce::arrival_stripes, Memory::pool, 0, 0, kCommutativeOnly,
      kArrivalOrder, "each adds its chunks as it comes, all share the last one's", kOurs, "nγ a rank + P copies",
      "nγ/P + P copies"},
+    {Collective::allreduce, "sorted_linear_tree", &allreduce::sorted_linear_tree, Memory::none, 0, 0, kCommutativeOnly,
+     kArrivalOrder, "segments along the chain from the first to the last, results back", kProficz2018,
+     "(2P + m) (α + 2nβ/m) + nγ, m segments", "P (α + nβ/m) + 2nβ", Foresight::order},
     {Collective::reduce, "binomial", &reduce::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "partial results climb a binomial tree", kThakur, "log P (α + nβ + nγ)", "log P (α + nβ + nγ)"},
     {Collective::reduce, "reduce_scatter_gather", &reduce::reduce_scatter_gather, Memory::none, 0, 0, kCommutativeOnly,
@@ -163,11 +168,7 @@ Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {
   const std::size_t window = std::max<std::size_t>(1, window_bytes(board, algorithm, call) / call.element_bytes);
   std::size_t start = 0;
   do {
-    Call part = call;
-    const std::size_t at = start * call.element_bytes;
-    part.count = std::min(window, call.count - start);
-    if (part.input != nullptr) part.input += at;
-    if (part.output != nullptr) part.output += at;
+    const Call part = part_of(call, {start, std::min(window, call.count - start)});
     board.begin(start == 0);
     if (!board.may_enter()) co_await board.enter(g);
     co_await algorithm.run(g, part);
