@@ -23,6 +23,7 @@ namespace reduce {
 Task binomial(Group& g, Call call);
 Task reduce_scatter_gather(Group& g, Call call);
 Task clairvoyant(Group& g, Call call);
+Task rebalanced_tree(Group& g, Call call);
 Task slot_gather(Group& g, Call call);
 Task arrival_chain(Group& g, Call call);
 Task arrival_stripes(Group& g, Call call);
