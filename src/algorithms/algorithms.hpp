@@ -32,6 +32,8 @@ Task arrival_stripes(Group& g, Call call);
 namespace bcast {
 Task binomial(Group& g, Call call);
 Task scatter_allgather(Group& g, Call call);
+Task arrival_ordered(Group& g, Call call);
+Task arrival_ordered_nonblocking(Group& g, Call call);
 Task arrival_copy(Group& g, Call call);
 }  // namespace bcast
 

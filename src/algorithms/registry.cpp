@@ -19,6 +19,7 @@ constexpr std::string_view kThesis5 = "Alizadeh 2021, Algorithm 5.1";
 constexpr std::string_view kOurs = "Stretto";
 constexpr std::string_view kProficz2018 = "Proficz 2018";
 constexpr std::string_view kProficz = "Proficz 2020";
+constexpr std::string_view kPatarasuk = "Patarasuk, Yuan 2008";
 
 // Costs: α latency, β per byte, γ per reduced byte, n bytes (of scatter and gather: a block, N all blocks), P ranks.
 constexpr Algorithm kAlgorithms[] = {
@@ -80,6 +81,11 @@ constexpr Algorithm kAlgorithms[] = {
     {Collective::bcast, "arrival_copy", &bcast::arrival_copy, Memory::pool, Board::kSlotBytes + 1, 0, kAnyOperation,
      kDeterministic, "the root leaves the data in shared memory and goes on", "Alizadeh 2021, section 4.3", "P copies",
      "one copy"},
+    {Collective::bcast, "arrival_ordered", &bcast::arrival_ordered, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "those who have announced themselves, round by round", kPatarasuk, "log P (α + nβ)", "3α + nβ"},
+    {Collective::bcast, "arrival_ordered_nonblocking", &bcast::arrival_ordered_nonblocking, Memory::none, 0, 0,
+     kAnyOperation, kDeterministic, "the same in segments, newcomers are served between them", kPatarasuk,
+     "(m + 2 log P) (α + 2nβ/m), m segments", "2α + m (α + nβ/m)"},
     {Collective::barrier, "dissemination", &barrier::dissemination, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "word of arrivals spreads, doubling each round", "Hensgen, Finkel, Manber 1988", "log P α", "log P α"},
     {Collective::barrier, "slot_exchange", &barrier::slot_exchange, Memory::board, 0, 0, kAnyOperation, kDeterministic,
