@@ -25,8 +25,8 @@ are leading terms: (P-1)/P is written as 1. Each file's own comment has the deta
 Of scatter and gather n bytes are one block, and N all of them. *A prediction*: only where the order in which ranks
 arrive is known ahead.
 
-*Varies*: the order of summation is the order of arrival, so the last bits may differ from run to run. They never differ
-between ranks.
+*Varies*: the order of summation is that of arrival, or of the prediction, so the last bits may differ from run to run.
+They never differ between ranks.
 """
 
 
@@ -46,9 +46,13 @@ def limits(algorithm: Algorithm) -> str:
 
 
 def source_of(algorithm: Algorithm) -> Path:
-    """Where it is. The kinds of one algorithm share a file: sorted, in the background, with lengths of blocks."""
-    name = algorithm.name.removeprefix("background_").removeprefix("sorted_")
-    return Path("src", "algorithms", algorithm.collective.removesuffix("v"), f"{name}.cpp")
+    """Where it is. The kinds of one algorithm may share a file: sorted, in the background, non-blocking, of blocks."""
+    folder = Path("src", "algorithms", algorithm.collective.removesuffix("v"))
+    own = folder / f"{algorithm.name}.cpp"
+    if (ROOT / own).is_file():
+        return own
+    kind = algorithm.name.removeprefix("background_").removeprefix("sorted_").removesuffix("_nonblocking")
+    return folder / f"{kind}.cpp"
 
 
 def row(algorithm: Algorithm) -> str:

@@ -181,10 +181,11 @@ std::vector<std::int64_t> Model::simulate(const Algorithm& algorithm, std::size_
 std::optional<ArrivalOrder> Model::predict(const std::vector<std::int64_t>& arrivals_ns, std::uint64_t seed) const {
   if (options_.prediction == Prediction::none) return std::nullopt;
   std::vector<std::int64_t> believed = arrivals_ns;
+  const auto latest = static_cast<std::uint64_t>(*std::max_element(arrivals_ns.begin(), arrivals_ns.end()));
   for (std::size_t rank = 0; rank < believed.size(); ++rank) {
     if (options_.prediction == Prediction::reversed) believed[rank] = -arrivals_ns[rank];
     if (options_.prediction == Prediction::random)
-      believed[rank] = static_cast<std::int64_t>(bench::random_bits(seed, rank, 0) >> 1);
+      believed[rank] = static_cast<std::int64_t>(bench::random_bits(seed, rank, 0) % (latest + 1));
   }
   return ArrivalOrder(believed);
 }

@@ -24,7 +24,7 @@ class Model {
   void run_call(std::size_t size_bytes, const bench::Call& call);
   std::vector<std::int64_t> simulate(const Algorithm& algorithm, std::size_t size_bytes, const bench::Call& call,
                                      bool with_data) const;
-  // What the ranks believe of the order in which they arrive, if anything.
+  // When the ranks believe that they arrive, if anything. Random times lie between nothing and the latest arrival.
   std::optional<ArrivalOrder> predict(const std::vector<std::int64_t>& arrivals_ns, std::uint64_t seed) const;
   // Point-to-point time of one message, the unit of the pattern `mif`.
   std::int64_t latency_ns(std::size_t size_bytes) const;

@@ -10,6 +10,8 @@ Task recursive_doubling(Group& g, Call call);
 Task rabenseifner(Group& g, Call call);
 Task ring(Group& g, Call call);
 Task reduce_bcast(Group& g, Call call);
+Task sorted_linear_tree(Group& g, Call call);
+Task prereduced_ring(Group& g, Call call);
 Task slot_exchange(Group& g, Call call);
 Task arrival_leader(Group& g, Call call);
 Task arrival_chain(Group& g, Call call);
@@ -20,6 +22,8 @@ Task arrival_stripes(Group& g, Call call);
 namespace reduce {
 Task binomial(Group& g, Call call);
 Task reduce_scatter_gather(Group& g, Call call);
+Task clairvoyant(Group& g, Call call);
+Task rebalanced_tree(Group& g, Call call);
 Task slot_gather(Group& g, Call call);
 Task arrival_chain(Group& g, Call call);
 Task arrival_stripes(Group& g, Call call);
@@ -28,6 +32,8 @@ Task arrival_stripes(Group& g, Call call);
 namespace bcast {
 Task binomial(Group& g, Call call);
 Task scatter_allgather(Group& g, Call call);
+Task arrival_ordered(Group& g, Call call);
+Task arrival_ordered_nonblocking(Group& g, Call call);
 Task arrival_copy(Group& g, Call call);
 }  // namespace bcast
 

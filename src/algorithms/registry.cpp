@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/algorithms.hpp"
+#include "algorithms/patterns/blocks.hpp"
 #include "arrival/board.hpp"
 
 namespace stretto {
@@ -11,12 +12,14 @@ namespace {
 constexpr bool kAnyOperation = false;
 constexpr bool kCommutativeOnly = true;
 constexpr bool kDeterministic = true;
-constexpr bool kArrivalOrder = false;  // the order of summation is the order of arrival
+constexpr bool kArrivalOrder = false;  // the order of summation is that of arrival, or its prediction
 constexpr std::string_view kThakur = "Thakur, Rabenseifner, Gropp 2005";
 constexpr std::string_view kThesis4 = "Alizadeh 2021, Algorithm 4.1";
 constexpr std::string_view kThesis5 = "Alizadeh 2021, Algorithm 5.1";
 constexpr std::string_view kOurs = "Stretto";
+constexpr std::string_view kProficz2018 = "Proficz 2018";
 constexpr std::string_view kProficz = "Proficz 2020";
+constexpr std::string_view kPatarasuk = "Patarasuk, Yuan 2008";
 
 // Costs: α latency, β per byte, γ per reduced byte, n bytes (of scatter and gather: a block, N all blocks), P ranks.
 constexpr Algorithm kAlgorithms[] = {
@@ -47,6 +50,12 @@ constexpr Algorithm kAlgorithms[] = {
     {Collective::allreduce, "arrival_stripes", &allreduce::arrival_stripes, Memory::pool, 0, 0, kCommutativeOnly,
      kArrivalOrder, "each adds its chunks as it comes, all share the last one's", kOurs, "nγ a rank + P copies",
      "nγ/P + P copies"},
+    {Collective::allreduce, "sorted_linear_tree", &allreduce::sorted_linear_tree, Memory::none, 0, 0, kCommutativeOnly,
+     kArrivalOrder, "segments along the chain from the first to the last, results back", kProficz2018,
+     "(2P + m) (α + 2nβ/m) + nγ, m segments", "P (α + nβ/m) + 2nβ", Foresight::order},
+    {Collective::allreduce, "prereduced_ring", &allreduce::prereduced_ring, Memory::none, 0, 0, kCommutativeOnly,
+     kArrivalOrder, "what there is time to reduce goes ahead of the ring", kProficz2018, "2(P-1) α + 2nβ + nγ",
+     "ring's, down to (P + m) (α + nβ/m)", Foresight::order},
     {Collective::reduce, "binomial", &reduce::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "partial results climb a binomial tree", kThakur, "log P (α + nβ + nγ)", "log P (α + nβ + nγ)"},
     {Collective::reduce, "reduce_scatter_gather", &reduce::reduce_scatter_gather, Memory::none, 0, 0, kCommutativeOnly,
@@ -58,6 +67,12 @@ constexpr Algorithm kAlgorithms[] = {
      "a chain in the order of arrival, the last tells the root", kThesis5, "P (α + nβ + nγ)", "2 (α + nβ) + nγ"},
     {Collective::reduce, "arrival_stripes", &reduce::arrival_stripes, Memory::pool, 0, 0, kCommutativeOnly,
      kArrivalOrder, "each adds its chunks as it comes, and leaves", kOurs, "nγ a rank + one copy", "nγ/P + one copy"},
+    {Collective::reduce, "clairvoyant", &reduce::clairvoyant, Memory::none, 0, 0, kCommutativeOnly, kArrivalOrder,
+     "a schedule from known arrivals: the two that are ready first meet", "Marendic et al. 2016",
+     "log P (α + nβ + nγ), less in m segments", "α + nβ + nγ/m", Foresight::order},
+    {Collective::reduce, "rebalanced_tree", &reduce::rebalanced_tree, Memory::none, 0, 0, kCommutativeOnly,
+     kArrivalOrder, "binomial, siblings combine while their parent is away", "Marendic et al. 2012",
+     "log P (3α + nβ + nγ)", "(1 + depth of the last) (3α + nβ + nγ)"},
     {Collective::bcast, "binomial", &bcast::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "data spreads along a binomial tree", kThakur, "log P (α + nβ)", "log P (α + nβ)"},
     {Collective::bcast, "scatter_allgather", &bcast::scatter_allgather, Memory::none, 0, 0, kAnyOperation,
@@ -66,6 +81,11 @@ constexpr Algorithm kAlgorithms[] = {
     {Collective::bcast, "arrival_copy", &bcast::arrival_copy, Memory::pool, Board::kSlotBytes + 1, 0, kAnyOperation,
      kDeterministic, "the root leaves the data in shared memory and goes on", "Alizadeh 2021, section 4.3", "P copies",
      "one copy"},
+    {Collective::bcast, "arrival_ordered", &bcast::arrival_ordered, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "those who have announced themselves, round by round", kPatarasuk, "log P (α + nβ)", "3α + nβ"},
+    {Collective::bcast, "arrival_ordered_nonblocking", &bcast::arrival_ordered_nonblocking, Memory::none, 0, 0,
+     kAnyOperation, kDeterministic, "the same in segments, newcomers are served between them", kPatarasuk,
+     "(m + 2 log P) (α + 2nβ/m), m segments", "2α + m (α + nβ/m)"},
     {Collective::barrier, "dissemination", &barrier::dissemination, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "word of arrivals spreads, doubling each round", "Hensgen, Finkel, Manber 1988", "log P α", "log P α"},
     {Collective::barrier, "slot_exchange", &barrier::slot_exchange, Memory::board, 0, 0, kAnyOperation, kDeterministic,
@@ -163,11 +183,7 @@ Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {
   const std::size_t window = std::max<std::size_t>(1, window_bytes(board, algorithm, call) / call.element_bytes);
   std::size_t start = 0;
   do {
-    Call part = call;
-    const std::size_t at = start * call.element_bytes;
-    part.count = std::min(window, call.count - start);
-    if (part.input != nullptr) part.input += at;
-    if (part.output != nullptr) part.output += at;
+    const Call part = part_of(call, {start, std::min(window, call.count - start)});
     board.begin(start == 0);
     if (!board.may_enter()) co_await board.enter(g);
     co_await algorithm.run(g, part);

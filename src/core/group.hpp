@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "core/costs.hpp"
 #include "core/executor.hpp"
 #include "core/reduction.hpp"
 #include "core/scratch.hpp"
@@ -69,6 +70,7 @@ struct Endpoint {
   Executor executor;
   ScratchPool scratch;
   Board* board = nullptr;  // null where the ranks share no memory
+  Costs costs;             // the same on all ranks
 
   Endpoint(int rank_, int size_, Platform& platform_, Transport& transport_)
       : rank(rank_), size(size_), platform(platform_), transport(transport_), executor(platform_) {}
@@ -83,6 +85,7 @@ class Group {
   int size() const { return endpoint_.size; }
   Endpoint& endpoint() { return endpoint_; }
   Board& board() { return *endpoint_.board; }
+  const Costs& costs() const { return endpoint_.costs; }
 
   /// `co_await g.send(...)`: the buffer may be reused.
   Transfer send(const std::byte* data, std::size_t bytes, int to, std::uint32_t stream = 0) {

@@ -108,6 +108,21 @@ TEST_P(EveryAlgorithm, EveryOrderOfArrival) {
   }
 }
 
+TEST_P(EveryAlgorithm, RandomArrivals) {
+  for (int ranks : {6, 8, 13, 16, 32}) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      for (std::uint64_t span : {3'000, 30'000, 1'000'000}) {
+        sim::Options options = options_for(ranks, seed);
+        std::mt19937_64 random(seed);
+        for (int rank = 0; rank < ranks; ++rank)
+          options.arrivals_ns.push_back(static_cast<std::int64_t>(random() % span));
+        const int root = static_cast<int>(seed) % ranks;
+        run(GetParam(), options, {{5, root, false, false}, {3000, 0, true, false}, {5, ranks - 1, false, false}});
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, testing::ValuesIn(algorithms().begin(), algorithms().end()),
                          name_of_parameter);
 
@@ -138,25 +153,32 @@ struct Predicted {
   }
 };
 
-class EverySortedAlgorithm : public testing::TestWithParam<Algorithm> {};
+class EverySortedAlgorithm : public testing::TestWithParam<Algorithm> {
+ protected:
+  static void run_predicted(const Predicted& predicted, const ArrivalOrder& order, std::uint64_t seed) {
+    const int ranks = order.size();
+    sim::Options options = options_for(ranks, seed);
+    options.arrivals_ns = predicted.arrivals_ns;
+    sim::World world(options);
+    const std::string name = label(GetParam(), ranks, seed);
+    world.run([&](Group& g) -> Task {
+      for (unsigned call = 0; call < 6; ++call) {
+        const Shape shape{call * 7 % 20, static_cast<int>(seed + call) % ranks, call % 2 == 1, false};
+        co_await run_and_check(g, GetParam(), shape, call, name, &order);
+      }
+      const Shape longer{9000, static_cast<int>(seed) % ranks, seed % 2 == 1, false};
+      co_await run_and_check(g, GetParam(), longer, 6, name, &order);
+    });
+  }
+};
 
 TEST_P(EverySortedAlgorithm, AnyPrediction) {
   for (int ranks : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33}) {
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      const Predicted predicted(ranks, seed, 20'000);
-      for (const ArrivalOrder& order : predicted.orders) {
-        sim::Options options = options_for(ranks, seed);
-        options.arrivals_ns = predicted.arrivals_ns;
-        sim::World world(options);
-        const std::string name = label(GetParam(), ranks, seed);
-        world.run([&](Group& g) -> Task {
-          for (unsigned call = 0; call < 6; ++call) {
-            const Shape shape{call * 7 % 20, static_cast<int>(seed + call) % ranks, call % 2 == 1, false};
-            co_await run_and_check(g, GetParam(), shape, call, name, &order);
-          }
-          const Shape longer{9000, static_cast<int>(seed) % ranks, false, false};
-          co_await run_and_check(g, GetParam(), longer, 6, name, &order);
-        });
+      // All at once, closer together than a step takes, some steps apart, farther than a call takes.
+      for (std::int64_t gap : {0, 300, 4'000, 20'000}) {
+        const Predicted predicted(ranks, seed, gap);
+        for (const ArrivalOrder& order : predicted.orders) run_predicted(predicted, order, seed);
       }
     }
   }

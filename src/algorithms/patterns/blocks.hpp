@@ -27,6 +27,15 @@ inline Block block_of(const Call& call, int rank) {
   return call.blocks != nullptr ? call.blocks[rank] : Block{static_cast<std::size_t>(rank) * call.count, call.count};
 }
 
+/// The call on `block` alone.
+inline Call part_of(Call call, Block block) {
+  const std::size_t at = block.first * call.element_bytes;
+  if (call.input != nullptr) call.input += at;
+  if (call.output != nullptr) call.output += at;
+  call.count = block.count;
+  return call;
+}
+
 inline std::size_t offset(const Call& call, Block block) { return block.first * call.element_bytes; }
 inline std::size_t bytes(const Call& call, Block block) { return block.count * call.element_bytes; }
 

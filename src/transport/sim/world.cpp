@@ -1,6 +1,7 @@
 #include "transport/sim/world.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -28,6 +29,7 @@ class World::Rank final : public Platform, public Transport {
  public:
   Rank(World& world, int number, int size)
       : world_(world), number_(number), endpoint_(number, size, *this, *this), group_(endpoint_) {
+    endpoint_.costs = world.costs();
     if (!world.options_.shared_memory) return;
     board_.emplace(line_aligned(world.board_memory_), size, number);
     board_->attach_pool(line_aligned(world.pool_memory_), world.options_.pool_bytes);
@@ -116,6 +118,13 @@ const Link& World::link(int a, int b) const {
   return a / options_.ranks_per_node == b / options_.ranks_per_node ? options_.intra : options_.inter;
 }
 
+Costs World::costs() const {
+  const Link& farthest = link(0, options_.ranks - 1);
+  const auto picoseconds = [](double ns) { return static_cast<std::int64_t>(std::llround(1000 * ns)); };
+  return {static_cast<std::int64_t>(farthest.alpha_ns), picoseconds(farthest.beta_ns_per_byte),
+          picoseconds(options_.gamma_ns_per_byte)};
+}
+
 void World::schedule(std::int64_t time, int rank, std::shared_ptr<Message> message, bool arrival) {
   if (options_.jitter_ns > 0) {
     time += static_cast<std::int64_t>(std::uniform_real_distribution<double>(0, options_.jitter_ns)(random_));
@@ -169,7 +178,7 @@ void World::handle(const Event& event, const Arrive& on_arrival) {
       arrive(event.rank, event.message);
       if (!ranks_[static_cast<std::size_t>(event.rank)]->started) return;
     } else {  // a rendezvous has finished
-      if (options_.move_data) std::memcpy(message.receiver->data, message.sender->data, message.bytes);
+      if (moves(message)) std::memmove(message.receiver->data, message.sender->data, message.bytes);
       complete(message.from, *message.sender);
       run_rank(message.from, event.time);
       complete(event.rank, *message.receiver);
@@ -209,7 +218,7 @@ void World::send(int from, Transfer& transfer) {
   const std::int64_t delivered = std::max(begin + alpha, receiver.in_free) + wire;
   sender.out_free = begin + wire;
   if (eager) {
-    if (options_.move_data) message->data.assign(transfer.data, transfer.data + transfer.bytes);
+    if (moves(*message)) message->data.assign(transfer.data, transfer.data + transfer.bytes);
     receiver.in_free = delivered;
     transfer.complete = true;
   } else {
@@ -265,6 +274,10 @@ void World::match(int to, const std::shared_ptr<Message>& message, const Posted&
   sender.out_free = receiver.in_free = begin + wire;
   message->receiver = &transfer;
   schedule(begin + wire, to, message);
+}
+
+bool World::moves(const Message& message) const {
+  return message.bytes > 0 && (options_.move_data || message.bytes <= Options::kAlwaysMovedBytes);
 }
 
 void World::complete(int rank, Transfer& transfer) {

@@ -43,7 +43,9 @@ struct Options {
   std::size_t pool_bytes = 1 << 20;
   bool single_copy = true;
   bool shared_memory = true;  // false: no board, as between nodes
-  bool move_data = true;      // false: messages take their time but carry nothing, for times alone
+  // False: messages take their time but carry nothing, for times alone. Short ones do, as an algorithm may act on them.
+  bool move_data = true;
+  static constexpr std::size_t kAlwaysMovedBytes = 256;
 };
 
 class World {
@@ -74,6 +76,7 @@ class World {
   using Key = std::uint64_t;  // source and stream, at one receiver
 
   const Link& link(int a, int b) const;
+  Costs costs() const;  // as the ranks' endpoints have them: those of the longest way
   void schedule(std::int64_t time, int rank, std::shared_ptr<Message> message, bool arrival = false);
   void handle(const Event& event, const Arrive& on_arrival);
   void run_rank(int rank, std::int64_t time);
@@ -82,6 +85,7 @@ class World {
   void arrive(int to, const std::shared_ptr<Message>& message);
   void match(int to, const std::shared_ptr<Message>& message, const Posted& receive);
   void complete(int rank, Transfer& transfer);
+  bool moves(const Message& message) const;
 
   const Options options_;
   std::mt19937_64 random_;

@@ -1,0 +1,20 @@
+// Into how many segments to cut a message that several ranks pass on.
+#pragma once
+
+#include <algorithm>
+
+#include "core/group.hpp"
+
+namespace stretto {
+
+/// The last rank has everything after (segments + hops)(α + nβ / segments), which is least at √(hops nβ / α) segments.
+/// At most one an element, none for an empty message.
+inline std::size_t pipeline_segments(const Group& g, const Call& call, int hops) {
+  const std::int64_t alpha_ns = std::max<std::int64_t>(g.costs().alpha_ns, 1);
+  const std::int64_t square = hops * g.costs().wire_ns(call.bytes()) / alpha_ns;
+  std::int64_t segments = 1;
+  while ((segments + 1) * (segments + 1) <= square) ++segments;
+  return std::min(static_cast<std::size_t>(segments), call.count);
+}
+
+}  // namespace stretto
