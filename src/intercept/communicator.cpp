@@ -161,19 +161,21 @@ void Engine::abandon() {
   comm_ = MPI_COMM_NULL;
 }
 
-void Engine::anticipate(Hints& hints, Anticipated& tally, BackgroundWork& background) {
+void Engine::anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background) {
+  anticipated_ |= 1U << static_cast<unsigned>(collective);
+  if (anticipation_) return;
   anticipation_ = std::make_unique<Anticipation>(comm_, *endpoint_, hints, tally, foresight() == Foresight::ahead);
   background_ = &background;
   background.add(*anticipation_);
 }
 
 int Engine::run(const Algorithm& algorithm, const Call& call) {
-  if (anticipation_ && algorithm.collective >= Collective::scatter) {
+  if (anticipates(algorithm.collective)) {
     const bool lengths = algorithm.collective == Collective::scatterv || algorithm.collective == Collective::gatherv;
-    const Signature signature{static_cast<int>(algorithm.collective), call.root, lengths ? 0 : call.bytes()};
-    anticipation_->run(signature, algorithm, call);
+    anticipation_->run({static_cast<int>(algorithm.collective), call.root, lengths ? 0 : call.bytes()}, algorithm,
+                       call);
     if (anticipation_->has_work()) background_->wake();
-    return Board::kNoPlace;
+    return algorithm.memory == Memory::none ? Board::kNoPlace : board_->place();
   }
   Group group(*endpoint_);
   Task task = run_algorithm(group, algorithm, call);

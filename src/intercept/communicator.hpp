@@ -40,9 +40,9 @@ class Engine {
   Foresight foresight() const {
     return ahead_allowed_ && transport_->can_abandon() ? Foresight::ahead : Foresight::order;
   }
-  /// From now on calls are anticipated; `background` drives what begins ahead. Collective.
-  void anticipate(Hints& hints, Anticipated& tally, BackgroundWork& background);
-  bool anticipates() const { return anticipation_ != nullptr; }
+  /// From now on calls of `collective` are anticipated; `background` drives what begins ahead. Collective.
+  void anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background);
+  bool anticipates(Collective collective) const { return (anticipated_ >> static_cast<unsigned>(collective) & 1) != 0; }
   bool has_board() const { return board_ != nullptr; }
   std::size_t max_pool_window() const { return pool_refused_ ? 0 : pool_limit_ / 2; }
   std::int64_t recent_skew_ns() const { return board_ == nullptr ? 0 : board_->recent_skew_ns(); }
@@ -61,6 +61,7 @@ class Engine {
   std::size_t pool_limit_ = 0;
   bool pool_refused_ = false;
   bool ahead_allowed_ = false;
+  unsigned anticipated_ = 0;  // a bit a collective
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<Transport> transport_;  // mailboxes where the ranks can read each other's memory, else MPI messages
   std::unique_ptr<Endpoint> endpoint_;

@@ -33,7 +33,8 @@ bool Interception::select(const Call& call, bool commutative) {
     chosen = choose(runtime_.configuration(), facts());
   }
   algorithm_ = chosen;
-  if (chosen != nullptr && chosen->foresight != Foresight::none && !engine.anticipates()) runtime_.anticipate(engine);
+  const bool needs_prediction = chosen != nullptr && chosen->foresight != Foresight::none;
+  if (needs_prediction && !engine.anticipates(collective_)) runtime_.anticipate(engine, collective_);
   return chosen != nullptr;
 }
 

@@ -43,7 +43,9 @@ class Runtime {
   bool wants_thread() const { return configuration_.background == Background::thread; }
   /// From this thread.
   bool may_call_mpi() const { return any_thread_may_ || std::this_thread::get_id() == main_thread_; }
-  void anticipate(Engine& engine) { engine.anticipate(hints_, anticipated_, background_); }
+  void anticipate(Engine& engine, Collective collective) {
+    engine.anticipate(collective, hints_, anticipated_, background_);
+  }
 
   /// The state of `comm`, made at its first call or, where there is a profile, when the communicator is made; nullptr
   /// before MPI_Init and after MPI_Finalize. `blocking`: all its ranks are here, or will be.
