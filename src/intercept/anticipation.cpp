@@ -1,6 +1,7 @@
 #include "intercept/anticipation.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "intercept/clock_sync.hpp"
 
@@ -10,6 +11,7 @@ namespace {
 constexpr int kLearnAfter = History::kWindow / 2;  // calls: long enough for the exchange to have ended by itself
 constexpr std::uint64_t kStreams = 8192;           // twice, as tags go up to 32767 at least
 constexpr unsigned kMostDoublings = 12;
+constexpr std::chrono::milliseconds kHintPatience{1};  // longer than the background looks
 
 }  // namespace
 
@@ -154,8 +156,8 @@ bool Anticipation::others_have_told() {
 }
 
 void Anticipation::hint() {
-  const std::scoped_lock lock(mutex_);
-  if (closed_) return;
+  const std::unique_lock lock(mutex_, kHintPatience);
+  if (!lock || closed_) return;
   const auto expected_ns = hints_.expected_end_ns();
   if (hinted_ && !told_ && expected_ns) tell_others(*expected_ns - clock_offset_ns_);
   update_work();

@@ -43,7 +43,7 @@ class Anticipation {
   /// The program is in a call of `signature`: runs `algorithm` to its end.
   void run(const Signature& signature, const Algorithm& algorithm, const Call& call);
 
-  /// The program has told of its progress.
+  /// The program has told of its progress. Of no use, and no reason to wait, if another thread is in a call.
   void hint();
   /// `collective` will be served by `algorithm`, or by one that begins nothing ahead (nullptr). The same on all ranks.
   void expect(Collective collective, const Algorithm* algorithm);
@@ -86,7 +86,7 @@ class Anticipation {
   void give_up();
   void update_work();
 
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
   std::atomic<bool> has_work_{false};
   MPI_Comm comm_;
   MPI_Comm hints_comm_ = MPI_COMM_NULL;

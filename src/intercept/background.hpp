@@ -13,6 +13,11 @@ namespace stretto::intercept {
 
 class BackgroundWork {
  public:
+  BackgroundWork() = default;
+  ~BackgroundWork() { stop(); }  // where the program ends without MPI_Finalize
+  BackgroundWork(const BackgroundWork&) = delete;
+  BackgroundWork& operator=(const BackgroundWork&) = delete;
+
   /// `threaded`: MPI allows calls from several threads at once, and a thread is wanted. It starts with the first
   /// Anticipation.
   void configure(bool threaded) { threaded_ = threaded; }

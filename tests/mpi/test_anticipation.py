@@ -77,3 +77,9 @@ def test_who_drives_the_background(compiled: Compiled, setting: str) -> None:
 def test_every_count_and_root(compiled: Compiled, collective: str, name: str, ranks: int) -> None:
     env = stretto_env(**{collective: name}) | MESSAGES
     run_mpi(compiled(f"mpi/{collective.removesuffix('v')}_counts.c"), ranks, env).check()
+
+
+def test_the_thread_ends_with_the_program(compiled: Compiled) -> None:
+    outcome = run_mpi(compiled("mpi/no_finalize.c"), 3, forced("background_sorted_linear"))
+    assert outcome.code == 7, outcome.output
+    assert not outcome.leftovers
