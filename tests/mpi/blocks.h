@@ -44,4 +44,22 @@ static inline MPI_Datatype blocks_sparse_int(void) {
   return sparse;
 }
 
+/* Every root with short blocks, the last with long ones; in place and not. */
+static inline void blocks_run_all(void (*equal)(int count, int root, bool in_place),
+                                  void (*lengths)(int count, int root, bool in_place),
+                                  void (*sparse)(int count, int root, bool sparse_root, bool lengths)) {
+  int counts[12];
+  const int n = test_counts(world_size, counts);
+  for (int c = 0; c < n; c++) {
+    const int roots = counts[c] > 1000 ? 1 : world_size;
+    for (int i = 0; i < roots; i++) {
+      const int root = world_size - 1 - i;
+      equal(counts[c], root, i % 2 == 1);
+      lengths(counts[c], root, i % 2 == 0);
+    }
+  }
+  for (int root = 0; root < world_size; root++)
+    for (int kind = 0; kind < 4; kind++) sparse(300 + root, root, kind % 2 == 0, kind / 2 == 0);
+}
+
 #endif

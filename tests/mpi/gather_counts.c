@@ -89,17 +89,6 @@ static void run_sparse(int count, int root, bool sparse_root, bool lengths) {
 
 int main(int argc, char** argv) {
   start(&argc, &argv);
-  int counts[12];
-  const int n = test_counts(world_size, counts);
-  for (int c = 0; c < n; c++) {
-    const int roots = counts[c] > 1000 ? 1 : world_size;  // every root with short blocks, the last with long ones
-    for (int i = 0; i < roots; i++) {
-      const int root = world_size - 1 - i;
-      run_equal(counts[c], root, i % 2 == 1);
-      run_lengths(counts[c], root, i % 2 == 0);
-    }
-  }
-  for (int root = 0; root < world_size; root++)
-    for (int kind = 0; kind < 4; kind++) run_sparse(300 + root, root, kind % 2 == 0, kind / 2 == 0);
+  blocks_run_all(&run_equal, &run_lengths, &run_sparse);
   return finish();
 }
