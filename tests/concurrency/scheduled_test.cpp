@@ -56,15 +56,25 @@ class Interleavings : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(Interleavings, AreAllRight) {
   const std::uint64_t only = number_from("STRETTO_SEED", 0);
-  const std::uint64_t schedules = number_from("STRETTO_SCHEDULES", 1000);
+  // Algorithms over messages share what there is to interleave: the mailboxes.
+  const std::uint64_t schedules = number_from("STRETTO_SCHEDULES", GetParam().memory == Memory::none ? 200 : 1000);
   if (only != 0) return explore(GetParam(), only);
   for (std::uint64_t seed = 1; seed <= schedules && !HasFailure(); ++seed) explore(GetParam(), seed);
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, Interleavings, testing::ValuesIn(algorithms().begin(), algorithms().end()),
-                         [](const auto& test) {
-                           return std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
-                         });
+// Once where several names stand for one function: without a prediction they are the same.
+std::vector<Algorithm> distinct_algorithms() {
+  std::vector<Algorithm> found;
+  for (const Algorithm& algorithm : algorithms()) {
+    const auto is_same = [&](const Algorithm& other) { return other.run == algorithm.run; };
+    if (std::none_of(found.begin(), found.end(), is_same)) found.push_back(algorithm);
+  }
+  return found;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Interleavings, testing::ValuesIn(distinct_algorithms()), [](const auto& test) {
+  return std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
+});
 
 // The scheduler itself: it finds the lost update of an increment that is a load and a store.
 TEST(Scheduler, FindsALostUpdate) {
