@@ -47,6 +47,10 @@ struct Part {
 class PackedBuffer {
  public:
   PackedBuffer(void* buffer, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm, std::vector<Part> parts);
+  /// Of one part, at the buffer's address.
+  PackedBuffer(void* buffer, MPI_Count count, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm)
+      : PackedBuffer(buffer, datatype, layout, comm,
+                     layout.ordered ? std::vector<Part>{} : std::vector{Part{0, count}}) {}
   std::byte* data();
   bool is_at(const void* buffer) const { return buffer_ == buffer; }
   void pack();    // from the user's buffer, where data() is a copy

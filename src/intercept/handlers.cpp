@@ -99,8 +99,7 @@ int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int roo
   arguments.count = bytes;
   arguments.root = root;
   if (!call.select(arguments, true)) return native_();
-  PackedBuffer packed(buffer, datatype, *layout, comm,
-                      layout->ordered ? std::vector<Part>{} : std::vector{Part{0, count}});
+  PackedBuffer packed(buffer, count, datatype, *layout, comm);
   arguments.output = packed.data();
   arguments.input = arguments.output;
   if (call.is_rank(root)) packed.pack();

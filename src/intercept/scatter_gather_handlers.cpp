@@ -31,7 +31,7 @@ class Distribution {
     own_layout_ = layout_of(side.datatype);
     if (!is_usable(side, own_layout_, count)) return false;
     own_bytes_ = static_cast<std::size_t>(count) * own_layout_->bytes;
-    own_.emplace(const_cast<void*>(side.buffer), side.datatype, *own_layout_, comm_, parts(own_layout_, {{0, count}}));
+    own_.emplace(const_cast<void*>(side.buffer), count, side.datatype, *own_layout_, comm_);
     return true;
   }
 
@@ -122,9 +122,6 @@ class Distribution {
     MPI_Aint extent = 0;
     PMPI_Type_get_extent(datatype, &lower, &extent);
     return extent;
-  }
-  static std::vector<Part> parts(const std::optional<Layout>& layout, std::vector<Part> packed) {
-    return layout->ordered ? std::vector<Part>{} : std::move(packed);
   }
   std::byte* own_data() { return own_ ? own_->data() : all_->data() + own_at_; }
 
