@@ -156,7 +156,7 @@ std::vector<std::int64_t> Model::simulate(const Algorithm& algorithm, std::size_
     mine.order = order ? &*order : nullptr;
     return mine;
   };
-  const bool ahead = algorithm.foresight == Foresight::ahead;
+  const bool ahead = algorithm.begins_ahead;
   const auto begin = [&](Group& g) {
     stretto::Call mine = arguments(g);
     if (ahead) mine.ahead = &callers[static_cast<std::size_t>(g.rank())];

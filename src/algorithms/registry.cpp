@@ -12,6 +12,7 @@ namespace {
 constexpr bool kAnyOperation = false;
 constexpr bool kCommutativeOnly = true;
 constexpr bool kDeterministic = true;
+constexpr bool kAhead = true;
 constexpr bool kArrivalOrder = false;  // the order of summation is that of arrival, or its prediction
 constexpr std::string_view kThakur = "Thakur, Rabenseifner, Gropp 2005";
 constexpr std::string_view kThesis4 = "Alizadeh 2021, Algorithm 4.1";
@@ -52,10 +53,10 @@ constexpr Algorithm kAlgorithms[] = {
      "nγ/P + P copies"},
     {Collective::allreduce, "sorted_linear_tree", &allreduce::sorted_linear_tree, Memory::none, 0, 0, kCommutativeOnly,
      kArrivalOrder, "segments along the chain from the first to the last, results back", kProficz2018,
-     "(2P + m) (α + 2nβ/m) + nγ, m segments", "P (α + nβ/m) + 2nβ", Foresight::order},
+     "(2P + m) (α + 2nβ/m) + nγ, m segments", "P (α + nβ/m) + 2nβ", OrderUse::everywhere},
     {Collective::allreduce, "prereduced_ring", &allreduce::prereduced_ring, Memory::none, 0, 0, kCommutativeOnly,
      kArrivalOrder, "what there is time to reduce goes ahead of the ring", kProficz2018, "2(P-1) α + 2nβ + nγ",
-     "ring's, down to (P + m) (α + nβ/m)", Foresight::order},
+     "ring's, down to (P + m) (α + nβ/m)", OrderUse::everywhere},
     {Collective::reduce, "binomial", &reduce::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "partial results climb a binomial tree", kThakur, "log P (α + nβ + nγ)", "log P (α + nβ + nγ)"},
     {Collective::reduce, "reduce_scatter_gather", &reduce::reduce_scatter_gather, Memory::none, 0, 0, kCommutativeOnly,
@@ -69,7 +70,7 @@ constexpr Algorithm kAlgorithms[] = {
      kArrivalOrder, "each adds its chunks as it comes, and leaves", kOurs, "nγ a rank + one copy", "nγ/P + one copy"},
     {Collective::reduce, "clairvoyant", &reduce::clairvoyant, Memory::none, 0, 0, kCommutativeOnly, kArrivalOrder,
      "a schedule from known arrivals: the two that are ready first meet", "Marendic et al. 2016",
-     "log P (α + nβ + nγ), less in m segments", "α + nβ + nγ/m", Foresight::order},
+     "log P (α + nβ + nγ), less in m segments", "α + nβ + nγ/m", OrderUse::everywhere},
     {Collective::reduce, "rebalanced_tree", &reduce::rebalanced_tree, Memory::none, 0, 0, kCommutativeOnly,
      kArrivalOrder, "binomial, siblings combine while their parent is away", "Marendic et al. 2012",
      "log P (3α + nβ + nγ)", "(1 + depth of the last) (3α + nβ + nγ)"},
@@ -95,45 +96,52 @@ constexpr Algorithm kAlgorithms[] = {
     {Collective::scatter, "linear", &scatter::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "the root sends to one rank after the other", kProficz, "P (α + nβ)", "P (α + nβ)"},
     {Collective::scatter, "sorted_linear", &scatter::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
-     "linear, those first that are expected first", kProficz, "P (α + nβ)", "α + nβ", Foresight::order},
+     "linear, those first that are expected first", kProficz, "P (α + nβ)", "α + nβ", OrderUse::root_only},
     {Collective::scatter, "background_sorted_linear", &scatter::linear, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "sorted linear, received before a rank arrives", kProficz, "P (α + nβ)", "a copy",
-     Foresight::ahead},
+     OrderUse::root_only, kAhead},
     {Collective::scatter, "linear_nonblocking", &scatter::linear_nonblocking, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "the root sends to all ranks at once", kOurs, "α + P nβ", "α + nβ"},
+    {Collective::scatter, "background_linear_nonblocking", &scatter::linear_nonblocking, Memory::none, 0, 0,
+     kAnyOperation, kDeterministic, "all at once, received before a rank arrives", kOurs, "α + P nβ", "a copy",
+     OrderUse::none, kAhead},
     {Collective::scatter, "announced_linear", &scatter::announced_linear, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "ranks announce themselves, the root serves who is there", kOurs, "P (α + nβ)", "2α + nβ"},
     {Collective::scatter, "binomial", &scatter::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "halves travel down a binomial tree", kProficz, "log P α + P nβ", "log P α + P nβ"},
     {Collective::scatter, "sorted_binomial", &scatter::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
-     "binomial, those that are expected first near the top", kProficz, "log P α + P nβ", "α + nβ", Foresight::order},
+     "binomial, those that are expected first near the top", kProficz, "log P α + P nβ", "α + nβ",
+     OrderUse::everywhere},
     {Collective::scatter, "background_sorted_binomial", &scatter::binomial, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "sorted binomial, passed on before a rank arrives", kProficz, "log P α + P nβ", "a copy",
-     Foresight::ahead},
+     OrderUse::everywhere, kAhead},
     {Collective::gather, "linear", &gather::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "the root takes from one rank after the other", kProficz, "P (α + nβ)", "P (α + nβ)"},
     {Collective::gather, "linear_synchronised", &gather::linear_synchronised, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "the root asks one rank after the other", kProficz, "P (3α + nβ)", "P (3α + nβ)"},
     {Collective::gather, "sorted_linear_synchronised", &gather::linear_synchronised, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "the root asks those first that are expected first", kProficz, "P (3α + nβ)", "3α + nβ",
-     Foresight::order},
+     OrderUse::root_only},
     {Collective::gather, "background_sorted_linear_synchronised", &gather::linear_synchronised, Memory::none, 0, 0,
      kAnyOperation, kDeterministic, "sorted, asked before the root arrives", kProficz, "P (3α + nβ)", "3α + nβ",
-     Foresight::ahead},
+     OrderUse::root_only, kAhead},
     {Collective::gather, "linear_nonblocking", &gather::linear_nonblocking, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "the root takes from all ranks at once", kOurs, "α + P nβ", "α + nβ"},
+    {Collective::gather, "background_linear_nonblocking", &gather::linear_nonblocking, Memory::none, 0, 0,
+     kAnyOperation, kDeterministic, "all at once, received before the root arrives", kOurs, "α + P nβ", "α + nβ",
+     OrderUse::none, kAhead},
     {Collective::gather, "binomial", &gather::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "blocks climb a binomial tree", kProficz, "log P α + P nβ", "log P α + P nβ"},
     {Collective::gather, "sorted_binomial", &gather::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "binomial, those that are expected first send first", kProficz, "log P α + P nβ", "log P α + P nβ",
-     Foresight::order},
+     OrderUse::everywhere},
     {Collective::gather, "background_sorted_binomial", &gather::binomial, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "sorted binomial, received before a rank arrives", kProficz, "log P α + P nβ", "α + P/2 nβ",
-     Foresight::ahead},
+     OrderUse::everywhere, kAhead},
     {Collective::scatterv, "linear", &scatter::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "the root sends to one rank after the other", kProficz, "P α + Nβ", "P α + Nβ"},
     {Collective::scatterv, "sorted_linear", &scatter::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
-     "linear, those first that are expected first", kProficz, "P α + Nβ", "α + nβ", Foresight::order},
+     "linear, those first that are expected first", kProficz, "P α + Nβ", "α + nβ", OrderUse::root_only},
     {Collective::scatterv, "linear_nonblocking", &scatter::linear_nonblocking, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "the root sends to all ranks at once", kOurs, "α + Nβ", "α + nβ"},
     {Collective::scatterv, "announced_linear", &scatter::announced_linear, Memory::none, 0, 0, kAnyOperation,
@@ -144,7 +152,7 @@ constexpr Algorithm kAlgorithms[] = {
      kDeterministic, "the root asks one rank after the other", kProficz, "3P α + Nβ", "3P α + Nβ"},
     {Collective::gatherv, "sorted_linear_synchronised", &gather::linear_synchronised, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "the root asks those first that are expected first", kProficz, "3P α + Nβ", "3α + nβ",
-     Foresight::order},
+     OrderUse::root_only},
     {Collective::gatherv, "linear_nonblocking", &gather::linear_nonblocking, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "the root takes from all ranks at once", kOurs, "α + Nβ", "α + nβ"},
 };
@@ -174,7 +182,7 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name) {
 }
 
 Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {
-  if (algorithm.foresight == Foresight::none) call.order = nullptr;
+  if (algorithm.order_use == OrderUse::none) call.order = nullptr;
   if (algorithm.memory == Memory::none) {
     co_await algorithm.run(g, call);
     co_return;

@@ -19,11 +19,11 @@ std::string_view name_of(Collective collective);
 /// What an algorithm needs from the ranks' shared memory.
 enum class Memory { none, board, pool };
 
-/// What an algorithm makes of a prediction of the next call.
-enum class Foresight {
+/// Whose doing depends on the order in which the ranks are expected (Call::order).
+enum class OrderUse {
   none,
-  order,  // the order in which ranks are expected (Call::order)
-  ahead   // also begins before the program has arrived (Call::ahead); whoever sends data has awaited Group::caller
+  root_only,  // the messages are the same in any order: the root may take what it knows at the moment
+  everywhere  // all ranks need the same one
 };
 
 struct Algorithm {
@@ -39,7 +39,11 @@ struct Algorithm {
   std::string_view source;
   std::string_view cost_balanced;
   std::string_view cost_after_last;
-  Foresight foresight = Foresight::none;
+  OrderUse order_use = OrderUse::none;
+  bool begins_ahead = false;  // of the program (Call::ahead); whoever sends data has awaited Group::caller
+
+  /// Whether it is of any use only where the next call can be foreseen.
+  bool needs_prediction() const { return order_use != OrderUse::none || begins_ahead; }
 
   bool needs_pool(std::size_t bytes) const { return memory == Memory::pool && bytes >= pool_from; }
 };

@@ -45,7 +45,7 @@ struct Call {
   const Reduction* reduction = nullptr;
   int root = 0;
   const Block* blocks = nullptr;        // scatterv and gatherv, at the root: where each rank's block is
-  const ArrivalOrder* order = nullptr;  // in which the ranks are expected, where that is known: the same on all ranks
+  const ArrivalOrder* order = nullptr;  // in which the ranks are expected, where that is known; see OrderUse
   Caller* ahead = nullptr;              // the program is not in the call yet, and will be there; see Group::caller
 
   std::size_t bytes() const { return count * element_bytes; }

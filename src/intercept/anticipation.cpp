@@ -11,7 +11,8 @@ namespace {
 constexpr int kLearnAfter = History::kWindow / 2;  // calls: long enough for the exchange to have ended by itself
 constexpr std::uint64_t kStreams = 8192;           // twice, as tags go up to 32767 at least
 constexpr unsigned kMostDoublings = 12;
-constexpr std::chrono::milliseconds kHintPatience{1};  // longer than the background looks
+constexpr std::size_t kMostAheadBytes = std::size_t{256} << 20;  // of all blocks: what comes early needs memory
+constexpr std::chrono::milliseconds kHintPatience{1};            // longer than the background looks
 
 }  // namespace
 
@@ -54,19 +55,16 @@ void Anticipation::run(const Signature& signature, const Algorithm& algorithm, c
   if (hinted_ && !told_) tell_others(arrival_ns);
   site.mine[static_cast<std::size_t>(site.calls % History::kWindow)] = arrival_ns;
 
-  if (algorithm.foresight != Foresight::none) {
-    if (hinted_) ++tally_.by_hints;
-    if (!hinted_ && site.history.prediction() != nullptr) ++tally_.by_history;
-  }
   if (ahead_ && is_expected(number, algorithm)) {
     ahead_->caller.arrive(endpoint_.platform, call.input, call.output);
     endpoint_.executor.finish(*ahead_->task, endpoint_.transport);
     ahead_.reset();
   } else {
     if (!is_expected(number, algorithm)) give_up();
-    Group group(endpoint_, algorithm.foresight == Foresight::none ? 0 : stream(is_expected(number, algorithm)));
+    Group group(endpoint_, algorithm.needs_prediction() ? stream(is_expected(number, algorithm)) : 0);
     Call mine = call;
-    if (algorithm.foresight != Foresight::none) mine.order = order_for(site);
+    if (!may_begin(site, algorithm, call.root)) PMPI_Wait(&telling_, MPI_STATUS_IGNORE);  // nothing else is under way
+    mine.order = order_for(site, algorithm);
     Task task = run_algorithm(group, algorithm, mine);
     endpoint_.executor.drive(task, endpoint_.transport);
   }
@@ -95,16 +93,26 @@ void Anticipation::expect_next() {
   expected_ = recurrence_.next();
   if (!expected_) return;
   expected_algorithm_ = sites_[*expected_]->algorithm;
-  const bool ahead = expected_algorithm_ != nullptr && expected_algorithm_->foresight == Foresight::ahead;
+  const bool ahead = expected_algorithm_ != nullptr && expected_algorithm_->begins_ahead;
   if (!ahead || !ahead_allowed_ || calls_ < no_ahead_before_) expected_.reset();
 }
 
-// The same on all ranks: nothing of it changes between two calls.
-const ArrivalOrder* Anticipation::order_for(const Site& site) {
-  if (!hinted_) return site.history.prediction();
-  if (!others_have_told()) PMPI_Wait(&telling_, MPI_STATUS_IGNORE);  // nothing else of ours is under way
-  if (!hinted_order_) hinted_order_.emplace(told_ns_);
-  return &*hinted_order_;
+// Hints go before history. Those of all ranks have to be in, unless a root that alone acts on them has a prediction.
+bool Anticipation::may_begin(const Site& site, const Algorithm& algorithm, int root) {
+  if (algorithm.order_use == OrderUse::none || !hinted_ || others_have_told()) return true;
+  if (algorithm.order_use == OrderUse::everywhere) return false;
+  return endpoint_.rank != root || site.history.prediction() != nullptr;
+}
+
+// Once it may begin. The same on all ranks where all act on it: nothing of it changes between two calls then.
+const ArrivalOrder* Anticipation::order_for(const Site& site, const Algorithm& algorithm) {
+  if (algorithm.order_use == OrderUse::none) return nullptr;
+  if (hinted_ && others_have_told()) {
+    ++tally_.by_hints;
+    return &*hinted_order_;
+  }
+  if (site.history.prediction() != nullptr) ++tally_.by_history;
+  return site.history.prediction();
 }
 
 // After the call: all ranks exchange what they noted every so many calls, and learn a few calls later.
@@ -186,14 +194,16 @@ bool Anticipation::poll() {
 }
 
 void Anticipation::begin_ahead() {
-  if (ahead_ || !expected_ || (hinted_ && !others_have_told())) return;
+  if (ahead_ || !expected_) return;
   const Site& site = *sites_[*expected_];
   const Signature& signature = recurrence_.signature(*expected_);
+  if (signature.bytes * static_cast<std::size_t>(endpoint_.size) > kMostAheadBytes) return;
+  if (!may_begin(site, *site.algorithm, signature.root)) return;
   ahead_.reset(new Ahead{site.algorithm, {}, Group(endpoint_, stream(true)), {}});
   Call call;
   call.count = signature.bytes;
   call.root = signature.root;
-  call.order = hinted_ ? &*hinted_order_ : site.history.prediction();
+  call.order = order_for(site, *site.algorithm);
   call.ahead = &ahead_->caller;
   ahead_->task.emplace(run_algorithm(ahead_->group, *site.algorithm, call));
   endpoint_.transport.begin_abandonable(stream(true));

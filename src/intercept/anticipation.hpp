@@ -28,7 +28,7 @@ namespace stretto::intercept {
 struct Anticipated {
   std::atomic<std::uint64_t> begun{0};       // calls begun ahead of the program
   std::atomic<std::uint64_t> given_up{0};    // of these, that turned out to be others
-  std::atomic<std::uint64_t> by_history{0};  // calls run in an order that history gave
+  std::atomic<std::uint64_t> by_history{0};  // calls run or begun in an order that history gave
   std::atomic<std::uint64_t> by_hints{0};    // and that hints gave
 };
 
@@ -77,7 +77,8 @@ class Anticipation {
   std::uint32_t stream(bool expected) const;
   bool is_expected(std::size_t number, const Algorithm& algorithm) const;
   void expect_next();
-  const ArrivalOrder* order_for(const Site& site);
+  bool may_begin(const Site& site, const Algorithm& algorithm, int root);
+  const ArrivalOrder* order_for(const Site& site, const Algorithm& algorithm);
   void note_arrival(Site& site);
   void learn(Site& site);
   void tell_others(std::int64_t expected_ns);

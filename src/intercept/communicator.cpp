@@ -164,7 +164,7 @@ void Engine::abandon() {
 void Engine::anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background) {
   anticipated_ |= 1U << static_cast<unsigned>(collective);
   if (anticipation_) return;
-  anticipation_ = std::make_unique<Anticipation>(comm_, *endpoint_, hints, tally, foresight() == Foresight::ahead);
+  anticipation_ = std::make_unique<Anticipation>(comm_, *endpoint_, hints, tally, may_begin_ahead());
   background_ = &background;
   background.add(*anticipation_);
 }

@@ -36,10 +36,8 @@ class Engine {
   /// the algorithm took none.
   int run(const Algorithm& algorithm, const Call& call);
 
-  /// What algorithms may know of a call ahead; the same on all ranks, and for the communicator's whole life.
-  Foresight foresight() const {
-    return ahead_allowed_ && transport_->can_abandon() ? Foresight::ahead : Foresight::order;
-  }
+  /// Whether calls may begin ahead of the program; the same on all ranks, and for the communicator's whole life.
+  bool may_begin_ahead() const { return ahead_allowed_ && transport_->can_abandon(); }
   /// From now on calls of `collective` are anticipated; `background` drives what begins ahead. Collective.
   void anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background);
   bool anticipates(Collective collective) const { return (anticipated_ >> static_cast<unsigned>(collective) & 1) != 0; }

@@ -23,9 +23,15 @@ bool Interception::select(const Call& call, bool commutative) {
   if (!may_serve(runtime_.configuration(), collective_, call.bytes(), communicator_->size)) return false;
   Engine& engine = runtime_.engine(*communicator_, comm_);
   const auto facts = [&] {
-    return CallFacts{collective_,         call.bytes(),       call.element_bytes,       commutative,
-                     communicator_->size, engine.has_board(), engine.max_pool_window(), engine.recent_skew_ns(),
-                     engine.foresight()};
+    return CallFacts{collective_,
+                     call.bytes(),
+                     call.element_bytes,
+                     commutative,
+                     communicator_->size,
+                     engine.has_board(),
+                     engine.max_pool_window(),
+                     engine.recent_skew_ns(),
+                     engine.may_begin_ahead()};
   };
   const Algorithm* chosen = choose(runtime_.configuration(), facts());
   // A pool that cannot be had is known to be so from now on: choose again.
@@ -33,8 +39,8 @@ bool Interception::select(const Call& call, bool commutative) {
     chosen = choose(runtime_.configuration(), facts());
   }
   algorithm_ = chosen;
-  const bool needs_prediction = chosen != nullptr && chosen->foresight != Foresight::none;
-  if (needs_prediction && !engine.anticipates(collective_)) runtime_.anticipate(engine, collective_);
+  if (chosen != nullptr && chosen->needs_prediction() && !engine.anticipates(collective_))
+    runtime_.anticipate(engine, collective_);
   return chosen != nullptr;
 }
 

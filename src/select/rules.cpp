@@ -109,7 +109,7 @@ bool may_serve(const Configuration& configuration, Collective collective, std::s
 
 bool can_serve(const Algorithm& algorithm, const CallFacts& facts) {
   if (algorithm.commutative_only && !facts.commutative) return false;
-  if (algorithm.foresight > facts.foresight) return false;
+  if (algorithm.begins_ahead && !facts.may_begin_ahead) return false;
   if (algorithm.memory == Memory::none) return true;
   if (!facts.shared_memory) return false;
   if (algorithm.max_bytes > 0 && facts.element_bytes > algorithm.max_bytes) return false;

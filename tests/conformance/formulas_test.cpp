@@ -37,7 +37,7 @@ Times time_of(Collective collective, const char* name, const std::vector<std::in
   options.shared_memory = false;
   sim::World world(options);
   const ArrivalOrder order(arrivals_ns);
-  const bool ahead = algorithm.foresight == Foresight::ahead;
+  const bool ahead = algorithm.begins_ahead;
 
   std::vector<Exchange> exchanges;
   std::vector<Caller> callers(arrivals_ns.size());

@@ -126,11 +126,10 @@ TEST_P(EveryAlgorithm, RandomArrivals) {
 INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, testing::ValuesIn(algorithms().begin(), algorithms().end()),
                          name_of_parameter);
 
-std::vector<Algorithm> with_foresight(Foresight least) {
+template <class Predicate>
+std::vector<Algorithm> those_that(const Predicate& predicate) {
   std::vector<Algorithm> found;
-  for (const Algorithm& algorithm : algorithms()) {
-    if (algorithm.foresight >= least) found.push_back(algorithm);
-  }
+  std::copy_if(algorithms().begin(), algorithms().end(), std::back_inserter(found), predicate);
   return found;
 }
 
@@ -184,7 +183,9 @@ TEST_P(EverySortedAlgorithm, AnyPrediction) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, EverySortedAlgorithm, testing::ValuesIn(with_foresight(Foresight::order)),
+INSTANTIATE_TEST_SUITE_P(Registry, EverySortedAlgorithm, testing::ValuesIn(those_that([](const Algorithm& algorithm) {
+                           return algorithm.needs_prediction();
+                         })),
                          name_of_parameter);
 
 // One call that every rank begins ahead of its arrival.
@@ -225,7 +226,10 @@ TEST_P(EveryBackgroundAlgorithm, BegunAheadOfTheProgram) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, EveryBackgroundAlgorithm, testing::ValuesIn(with_foresight(Foresight::ahead)),
+INSTANTIATE_TEST_SUITE_P(Registry, EveryBackgroundAlgorithm,
+                         testing::ValuesIn(those_that([](const Algorithm& algorithm) {
+                           return algorithm.begins_ahead;
+                         })),
                          name_of_parameter);
 
 // Different collectives in a row, none of which waits for all ranks, on one board.

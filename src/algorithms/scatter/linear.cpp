@@ -9,6 +9,7 @@
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/blocks.hpp"
 #include "algorithms/patterns/others.hpp"
+#include "algorithms/patterns/receive_block.hpp"
 
 namespace stretto::scatter {
 
@@ -23,11 +24,7 @@ Task linear(Group& g, Call call) {
     g.copy(call.output, call.input + offset(call, mine), bytes(call, mine));
     co_return;
   }
-  Scratch memory = g.scratch(call.is_here() ? 0 : call.bytes());
-  std::byte* block = call.is_here() ? call.output : memory.data();
-  co_await g.recv(block, call.bytes(), call.root);
-  co_await g.caller(call);
-  g.copy(call.output, block, call.bytes());
+  co_await receive_block(g, call);
 }
 
 }  // namespace stretto::scatter

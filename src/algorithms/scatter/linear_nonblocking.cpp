@@ -1,20 +1,23 @@
 // Linear, everything at once: the root starts the messages to all ranks, whoever is there takes its own.
 //
 // What MPI_Isend to everybody gives, and so the yardstick of whatever sorts or predicts.
+// `background_linear_nonblocking` lets the others receive before they arrive.
 // Cost: (P-1)(α + nβ) or less, as latencies overlap. A late rank delays nobody; but all messages share the root's port,
 // so the early ranks' blocks wait for each other.
 
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/blocks.hpp"
 #include "algorithms/patterns/others.hpp"
+#include "algorithms/patterns/receive_block.hpp"
 
 namespace stretto::scatter {
 
 Task linear_nonblocking(Group& g, Call call) {
   if (g.rank() != call.root) {
-    co_await g.recv(call.output, call.bytes(), call.root);
+    co_await receive_block(g, call);
     co_return;
   }
+  co_await g.caller(call);
   std::vector<Transfer> sends;
   sends.reserve(static_cast<std::size_t>(g.size()));  // transfers stay where they are while under way
   for (int rank : others(g, call)) {

@@ -27,7 +27,7 @@ int main() {
     print_text("cost_balanced", algorithm.cost_balanced);
     print_text("cost_after_last", algorithm.cost_after_last);
     print_flag("needs_shared_memory", algorithm.memory != stretto::Memory::none);
-    print_flag("needs_prediction", algorithm.foresight != stretto::Foresight::none);
+    print_flag("needs_prediction", algorithm.needs_prediction());
     print_flag("commutative_only", algorithm.commutative_only);
     print_flag("deterministic", algorithm.deterministic, "}");
     separator = ",";
