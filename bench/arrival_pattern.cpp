@@ -40,7 +40,8 @@ ArrivalPattern ArrivalPattern::parse(const std::string& text) {
       {"normal", Kind::normal},       {"one-late", Kind::one_late},
       {"one-early", Kind::one_early}, {"half-late", Kind::half_late},
       {"staircase", Kind::staircase}, {"node-late", Kind::node_late},
-      {"noise", Kind::noise},         {"replay", Kind::replay}};
+      {"rank-late", Kind::rank_late}, {"noise", Kind::noise},
+      {"replay", Kind::replay}};
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string name = text.substr(0, colon), value = colon < text.size() ? text.substr(colon + 1) : "";
   for (const auto& [known, kind] : kinds) {
@@ -54,16 +55,18 @@ ArrivalPattern ArrivalPattern::parse(const std::string& text) {
     }
     const char* begin = value.c_str();
     char* end = nullptr;
-    if (kind == Kind::noise) {
-      pattern.noise_hz_ = std::strtod(begin, &end);
-      if (end == begin || *end != ',' || !(pattern.noise_hz_ > 0)) break;
+    if (kind == Kind::noise || kind == Kind::rank_late) {
+      pattern.before_time_ = std::strtod(begin, &end);
+      if (end == begin || *end != ',' || pattern.before_time_ < 0) break;
+      if (kind == Kind::noise && pattern.before_time_ == 0) break;
       begin = end + 1;
     }
     pattern.value_ = std::strtod(begin, &end);
     if (kind != Kind::balanced && end != begin && *end == '\0' && pattern.value_ >= 0) return pattern;
   }
   throw UsageError("arrival=" + text +
-                   ": want balanced, mif:FACTOR, noise:HZ,NANOSECONDS, replay:FILE or PATTERN:NANOSECONDS with PATTERN "
+                   ": want balanced, mif:FACTOR, noise:HZ,NANOSECONDS, rank-late:RANK,NANOSECONDS, replay:FILE or "
+                   "PATTERN:NANOSECONDS with PATTERN "
                    "one of uniform, normal, compute-uniform, one-late, one-early, half-late, staircase, node-late");
 }
 
@@ -85,6 +88,9 @@ ArrivalPattern::Calls ArrivalPattern::read_calls(const std::string& file) {
 void ArrivalPattern::check(const std::vector<int>& nodes) const {
   if (kind_ == Kind::node_late && *std::max_element(nodes.begin(), nodes.end()) == 0)
     throw UsageError("arrival=node-late: the ranks are all on one node");
+  if (kind_ == Kind::rank_late && before_time_ >= static_cast<double>(nodes.size()))
+    throw UsageError("arrival=rank-late: there is no rank " + std::to_string(static_cast<int>(before_time_)) +
+                     " among " + std::to_string(nodes.size()));
   for (std::size_t call = 0; kind_ == Kind::replay && call < replayed_->size(); ++call)
     if ((*replayed_)[call].size() != nodes.size())
       throw UsageError("arrival=replay: a call of " + std::to_string((*replayed_)[call].size()) + " ranks, not " +
@@ -142,6 +148,9 @@ std::vector<std::int64_t> ArrivalPattern::delays_ns(std::uint64_t seed, std::uin
         break;
       case Kind::staircase:
         delay = ranks > 1 ? value_ * position / (ranks - 1) : 0;
+        break;
+      case Kind::rank_late:
+        delay = static_cast<double>(rank) == before_time_ ? value_ : 0;
         break;
       case Kind::node_late:
         delay = nodes[rank] == late_node ? value_ : 0;

@@ -21,8 +21,9 @@ enum class Manner {
 
 class ArrivalPattern {
  public:
-  // "balanced", "mif:20", "uniform:50000000" and the like with a time in ns, "noise:10,2500000" with Hz and ns, or
-  // "replay:FILE" with a file that has a line a call, the ranks' delays in ns. Throws UsageError.
+  // "balanced", "mif:20", "uniform:50000000" and the like with a time in ns, "noise:10,2500000" with Hz and ns,
+  // "rank-late:3,50000000", or "replay:FILE" with a file that has a line a call, the ranks' delays in ns. Throws
+  // UsageError.
   static ArrivalPattern parse(const std::string& text);
 
   Manner manner() const;
@@ -38,7 +39,7 @@ class ArrivalPattern {
                                       std::int64_t latency_ns) const;
 
   // Detours of each rank from its work, all the time (Luo 2018): how often, 0 if never, and for how long.
-  double noise_hz() const { return kind_ == Kind::noise ? noise_hz_ : 0; }
+  double noise_hz() const { return kind_ == Kind::noise ? before_time_ : 0; }
   std::int64_t noise_ns() const { return static_cast<std::int64_t>(value_); }
 
  private:
@@ -53,6 +54,7 @@ class ArrivalPattern {
     half_late,
     staircase,
     node_late,
+    rank_late,
     noise,
     replay
   };
@@ -60,8 +62,8 @@ class ArrivalPattern {
   static Calls read_calls(const std::string& file);
 
   Kind kind_ = Kind::balanced;
-  double value_ = 0;  // ns, or the maximum imbalance factor
-  double noise_hz_ = 0;
+  double value_ = 0;        // ns, or the maximum imbalance factor
+  double before_time_ = 0;  // Hz, or the rank that is late
   std::shared_ptr<const Calls> replayed_;
 };
 

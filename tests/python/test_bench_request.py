@@ -52,6 +52,9 @@ def test_arrival_patterns() -> None:
     assert parse_arrival("mif:20").argument(Path("d")) == "mif:20"
     assert parse_arrival("one-late:10ms").argument(Path("d")) == "one-late:10000000"
     assert parse_arrival("noise:10,2.5ms").argument(Path("d")) == "noise:10,2500000"
+    assert parse_arrival("rank-late:3,50ms").argument(Path("d")) == "rank-late:3,50000000"
+    assert parse_arrival("rank-late:3,50ms").text == "rank-late:3,50ms"
+    assert parse_arrival("rank-late:3,50ms").sleeps
     assert parse_arrival("replay:a/b").argument(Path("d")) == "replay:d"
     assert [parse_arrival(text).text for text in ("noise:10,2.5ms", "replay:a/b")] == ["noise:10,2.5ms", "replay:a/b"]
     assert [parse_arrival(text).text for text in ("staircase:1500us", "mif:2.5")] == ["staircase:1.5ms", "mif:2.5"]
@@ -74,6 +77,11 @@ def test_arrival_patterns() -> None:
         "noise:,1ms",
         "noise:0,1ms",
         "noise:500,2ms",
+        "rank-late:5ms",
+        "rank-late:-1,5ms",
+        "rank-late:1.5,5ms",
+        "rank-late:1,",
+        "rank-late:1,0ms",
         "replay:",
         "replay",
     ],

@@ -124,6 +124,19 @@ def test_ranks_of_one_node_cannot_be_late_by_nodes(capsys: pytest.CaptureFixture
     assert "the ranks are all on one node" in capsys.readouterr().err
 
 
+def test_the_rank_that_is_late_is_among_the_ranks(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["bcast", "--algorithms", "native", "--sizes", "8", "--ranks", "2", "--arrival", "rank-late:2,1ms"]
+    assert main(words) == 2
+    assert "there is no rank 2 among 2" in capsys.readouterr().err
+
+
+def test_always_the_same_rank_is_late(tmp_path: Path) -> None:
+    native = run_native(tmp_path, "bcast", "--sizes", "8", "--iterations", "5", "--arrival", "rank-late:1,3ms")
+    delays = np.array(native["sizes"][0]["samples"]["delays"])
+    assert (delays[:, 1] == 3_000_000).all()
+    assert (np.delete(delays, 1, axis=1) == 0).all()
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -32,6 +32,7 @@ PATTERN_HELP = f"""arrival patterns:
                     (normal: T is the standard deviation; node-late: one of several nodes)
   mif:FACTOR        each rank computes for a random 0 to FACTOR point-to-point times of the message
   noise:HZ,TIME     balanced, but each rank computes something else for TIME, HZ times a second, all the time
+  rank-late:RANK,TIME  always the same rank sleeps for TIME
   replay:DIR        as the profiler recorded it (stretto run --profile DIR), call by call"""
 
 

@@ -80,18 +80,19 @@ def _parse_range(text: str) -> list[int]:
 class Arrival:
     """An arrival pattern. `value`: ns for the timed ones and for `noise`, the maximum imbalance factor for `mif`.
 
-    rate: of noise, in Hz; profile: the directory from which calls are replayed.
+    rate: of noise, in Hz; rank: who comes late in rank-late; profile: the directory from which calls are replayed.
     """
 
     name: str
     value: float = 0.0
     rate: float = 0.0
+    rank: int = 0
     profile: str = ""
 
     @property
     def sleeps(self) -> bool:
         """Late ranks sleep until a time that was planned for them, so a late start can be told."""
-        return self.name == "replay" or (self.name in TIMED_PATTERNS and self.name != "compute-uniform")
+        return self.name in ("replay", "rank-late") or (self.name in TIMED_PATTERNS and self.name != "compute-uniform")
 
     @property
     def text(self) -> str:
@@ -103,8 +104,7 @@ class Arrival:
         if self.name == "replay":
             return f"replay:{self.profile}"
         unit = next(unit for unit, scale in reversed(_TIME_UNITS_NS.items()) if self.value >= scale)
-        rate = f"{self.rate:g}," if self.name == "noise" else ""
-        return f"{self.name}:{rate}{self.value / _TIME_UNITS_NS[unit]:g}{unit}"
+        return f"{self.name}:{self._before_time('g')}{self.value / _TIME_UNITS_NS[unit]:g}{unit}"
 
     def argument(self, replay_file: Path) -> str:
         """As the driver reads it; the delays of a replay are in `replay_file`."""
@@ -112,8 +112,10 @@ class Arrival:
             return self.name
         if self.name == "replay":
             return f"replay:{replay_file}"
-        rate = f"{self.rate:.15g}," if self.name == "noise" else ""
-        return f"{self.name}:{rate}{self.value:.15g}"
+        return f"{self.name}:{self._before_time('.15g')}{self.value:.15g}"
+
+    def _before_time(self, number_format: str) -> str:
+        return {"noise": f"{self.rate:{number_format}},", "rank-late": f"{self.rank},"}.get(self.name, "")
 
 
 def parse_arrival(text: str) -> Arrival:
@@ -124,19 +126,22 @@ def parse_arrival(text: str) -> Arrival:
         return Arrival("mif", float(value))
     if name == "replay" and value:
         return Arrival("replay", profile=value)
-    rate, comma, detour = value.partition(",")
-    if name == "noise" and comma and re.fullmatch(r"\d+(\.\d+)?", rate) and 0 < float(rate) <= 10_000:
-        noise = Arrival("noise", parse_time_ns(detour), float(rate))
+    number, comma, time = value.partition(",")
+    if name == "noise" and comma and re.fullmatch(r"\d+(\.\d+)?", number) and 0 < float(number) <= 10_000:
+        noise = Arrival("noise", parse_time_ns(time), float(number))
         if not 0 < noise.value * noise.rate < 0.9e9:
             raise UsageError(f"--arrival {text}: detours must take more than nothing and less than 90 % of the time")
         return noise
-    if name in TIMED_PATTERNS:
-        delay_ns = parse_time_ns(value)
+    rank_late = name == "rank-late" and comma and re.fullmatch(r"\d{1,6}", number)
+    if name in TIMED_PATTERNS or rank_late:
+        delay_ns = parse_time_ns(time if rank_late else value)
         if not 0 < delay_ns <= _LONGEST_DELAY_NS:
             raise UsageError(f"--arrival {text}: the delay must lie above 0 and at most at 60s")
-        return Arrival(name, delay_ns)
+        return Arrival(name, delay_ns, rank=int(number) if rank_late else 0)
     choices = ", ".join(f"{pattern}:TIME" for pattern in TIMED_PATTERNS)
-    raise UsageError(f"--arrival {text}: choose balanced, mif:FACTOR, noise:HZ,TIME, replay:DIR, {choices}")
+    raise UsageError(
+        f"--arrival {text}: choose balanced, mif:FACTOR, noise:HZ,TIME, rank-late:RANK,TIME, replay:DIR, {choices}"
+    )
 
 
 def is_native(name: str) -> bool:
