@@ -134,6 +134,7 @@ int Stretto_force(const char* collective, const char* algorithm) {
   runtime.configuration().choice(*which) = *choice;
   const stretto::intercept::Inside inside;
   runtime.background().for_each([&](stretto::intercept::Anticipation& one) { one.expect(*which, choice->algorithm); });
+  runtime.background().wake();
   return STRETTO_OK;
 }
 
