@@ -11,6 +11,7 @@ from mpi_jobs import Outcome, registry, run_mpi, stretto_env
 
 Compiled = Callable[..., Path]
 PREDICTED = [(str(entry["collective"]), str(entry["name"])) for entry in registry() if entry["needs_prediction"]]
+BACKGROUND = [(collective, name) for collective, name in PREDICTED if name.startswith("background_")]
 # Messages over MPI: in shared memory nothing begins ahead.
 MESSAGES = {"STRETTO_SHM_MAX_MIB": "0"}
 TALLY = r"rank 0: (\d+) calls begun ahead, (\d+) given up; order of arrival from history in (\d+), from hints in (\d+)"
@@ -73,6 +74,14 @@ def test_who_drives_the_background(compiled: Compiled, setting: str) -> None:
         assert re.search(TALLY, outcome.output) is None
     else:
         assert tally(outcome)[0] > 50
+
+
+@pytest.mark.parametrize("forced_between_rounds", (False, True))
+@pytest.mark.parametrize("name", [name for collective, name in BACKGROUND if collective == "gather"])
+def test_others_leave_before_the_root_comes(compiled: Compiled, name: str, forced_between_rounds: bool) -> None:
+    arguments = [name] if forced_between_rounds else []
+    env = stretto_env(gather=name) | MESSAGES | {"STRETTO_BACKGROUND": "thread"}
+    run_mpi([compiled("mpi/early_leave.c"), *arguments], 4, env).check()
 
 
 @pytest.mark.parametrize(("collective", "name"), PREDICTED)
