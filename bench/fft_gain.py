@@ -26,21 +26,18 @@ PROGRAM = REPOSITORY / "build/bin/stretto-fft-openmpi"
 NODES, RATE = 8, "1gbit"
 METRICS = ("gather_run_time_s", "gather_elapsed_s", "total_s")
 _LIMIT_S = 300
+THREAD = {"STRETTO_BACKGROUND": "thread"}
+BACKGROUND_SORTED = {"STRETTO_GATHER": "background_sorted_linear_synchronised"}
 # Name -> arguments of the program, STRETTO_* settings; None: without Stretto.
 WAYS: dict[str, tuple[list[str], dict[str, str] | None]] = {
     "native": ([], None),
     "default": ([], {}),
-    "linear_synchronised": ([], {"STRETTO_GATHER": "linear_synchronised"}),
+    "default, background": ([], THREAD),
+    "all at once, background": ([], THREAD | {"STRETTO_GATHER": "background_linear_nonblocking"}),
     "sorted, by history": ([], {"STRETTO_GATHER": "sorted_linear_synchronised"}),
     "sorted, by hints": (["--hints"], {"STRETTO_GATHER": "sorted_linear_synchronised"}),
-    "background, by history": (
-        [],
-        {"STRETTO_GATHER": "background_sorted_linear_synchronised", "STRETTO_BACKGROUND": "thread"},
-    ),
-    "background, by hints": (
-        ["--hints"],
-        {"STRETTO_GATHER": "background_sorted_linear_synchronised", "STRETTO_BACKGROUND": "thread"},
-    ),
+    "sorted, background, by history": ([], THREAD | BACKGROUND_SORTED),
+    "sorted, background, by hints": (["--hints"], THREAD | BACKGROUND_SORTED),
 }
 
 
@@ -72,7 +69,7 @@ def main() -> int:
     for round_number in range(options.rounds):
         for index in np.roll(np.arange(len(ways)), round_number):
             times[round_number, index] = run_once(ways[index], options.iterations, options.jitter_ms)
-    print(f"{'':24}" + "".join(f"{metric:>28}" for metric in METRICS))
+    print(f"{'':32}" + "".join(f"{metric:>36}" for metric in METRICS))
     ratios = {}
     for index, way in enumerate(ways):
         estimates = [estimate_paired_ratio(times[:, index, m], times[:, 0, m]) for m in range(len(METRICS))]
@@ -82,7 +79,7 @@ def main() -> int:
             f"{1e3 * t:.2f} ms {e.value:.3f} ({e.low:.3f}-{e.high:.3f})"
             for t, e in zip(medians, estimates, strict=True)
         ]
-        print(f"{way:24}" + "".join(f"{text:>36}" for text in cells))
+        print(f"{way:32}" + "".join(f"{text:>36}" for text in cells))
     if options.json:
         settings = {"rounds": options.rounds, "iterations": options.iterations, "jitter_ms": options.jitter_ms}
         write_json(options.json, {"machine": describe_machine(), **settings, "ways": ways, "metrics": list(METRICS),

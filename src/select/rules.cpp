@@ -23,6 +23,8 @@ struct Known {
   const Algorithm* gather_nonblocking = find_algorithm(Collective::gather, "linear_nonblocking");
   const Algorithm* scatter_nonblocking = find_algorithm(Collective::scatter, "linear_nonblocking");
   const Algorithm* announced_linear = find_algorithm(Collective::scatter, "announced_linear");
+  const Algorithm* gather_background = find_algorithm(Collective::gather, "background_linear_nonblocking");
+  const Algorithm* scatter_background = find_algorithm(Collective::scatter, "background_sorted_linear");
 };
 const Known& known() {
   static const Known algorithms;
@@ -37,16 +39,21 @@ constexpr std::size_t kLinearFrom = 32 * kKiB;
 constexpr std::size_t kAnnouncedFrom = 128 * kKiB;
 constexpr int kMostLinearRanks = 64;
 
-const Algorithm* rule_between_nodes(const CallFacts& facts) {
+// A background thread costs the program CPU time, so it has to be asked for (STRETTO_BACKGROUND=thread). Then a late
+// root finds the blocks of its gather there (completion lag 0.3), and a late rank's block of a scatter does not wait.
+const Algorithm* rule_between_nodes(const CallFacts& facts, bool background) {
   if (facts.bytes < kLinearFrom || facts.ranks > kMostLinearRanks) return nullptr;
-  if (facts.collective == Collective::gather) return known().gather_nonblocking;
+  if (facts.collective == Collective::gather) {
+    return background ? known().gather_background : known().gather_nonblocking;
+  }
   if (facts.collective != Collective::scatter) return nullptr;
+  if (background) return known().scatter_background;
   return facts.bytes < kAnnouncedFrom ? known().scatter_nonblocking : known().announced_linear;
 }
 
 // The default rule; nullptr is the MPI library's own.
-const Algorithm* rule(const CallFacts& facts) {
-  if (!facts.shared_memory) return rule_between_nodes(facts);
+const Algorithm* rule(const CallFacts& facts, bool background) {
+  if (!facts.shared_memory) return rule_between_nodes(facts, background);
   switch (facts.collective) {
     case Collective::allreduce:
       // Slots cost P^2 n bytes of reading: for few bytes, and few ranks.
@@ -124,7 +131,8 @@ const Algorithm* choose(const Configuration& configuration, const CallFacts& fac
   };
   if (choice.kind == Choice::Kind::native) return nullptr;
   if (choice.kind == Choice::Kind::forced && acceptable(choice.algorithm)) return choice.algorithm;
-  const Algorithm* by_rule = rule(facts);
+  const bool background = configuration.background == Background::thread && facts.may_begin_ahead;
+  const Algorithm* by_rule = rule(facts, background);
   if (acceptable(by_rule)) return by_rule;
   const Algorithm* fallback = configuration.deterministic ? steady(facts.collective) : nullptr;
   return acceptable(fallback) ? fallback : nullptr;

@@ -84,6 +84,15 @@ def test_others_leave_before_the_root_comes(compiled: Compiled, name: str, force
     run_mpi([compiled("mpi/early_leave.c"), *arguments], 4, env).check()
 
 
+@pytest.mark.parametrize(
+    ("setting", "ran"), (("thread", "background_linear_nonblocking"), ("auto", "linear_nonblocking"))
+)
+def test_a_thread_that_is_asked_for_is_used(compiled: Compiled, setting: str, ran: str) -> None:
+    env = stretto_env(verbose=1) | MESSAGES | {"STRETTO_BACKGROUND": setting}
+    outcome = run_mpi(compiled("mpi/steady_pattern.c"), 4, env).check()
+    assert re.search(rf"gather: {ran} ran \d+ times", outcome.output), outcome.output
+
+
 @pytest.mark.parametrize(("collective", "name"), PREDICTED)
 @pytest.mark.parametrize("ranks", (2, 5, 8))
 def test_every_count_and_root(compiled: Compiled, collective: str, name: str, ranks: int) -> None:
