@@ -250,6 +250,16 @@ TEST(Board, MixedCallsBackToBack) {
   }
 }
 
+// As every two calls in a row; there is nothing before the first two that anybody would have to leave.
+TEST(Board, ARankMayDoTheFirstTwoCallsAheadOfAll) {
+  sim::Options options = options_for(4, 0);
+  options.arrivals_ns = {0, 1'000'000, 1'000'000, 1'000'000};
+  sim::World world(options);
+  const Algorithm& algorithm = *find_algorithm(Collective::bcast, "arrival_copy");
+  const auto left = world.run([&](Group& g) { return several_calls(g, algorithm, {{10}, {10}}, "two calls"); });
+  EXPECT_LT(left[0], 1'000'000);
+}
+
 TEST(Simulation, DeadlockIsReportedWithSeedAndRanks) {
   sim::Options options;
   options.ranks = 3;
