@@ -141,7 +141,8 @@ std::vector<std::int64_t> Model::simulate(const Algorithm& algorithm, std::size_
   machine.arrivals_ns = call.delays_ns;
   machine.seed = bench::random_bits(request.seed, static_cast<std::uint64_t>(call.iteration), size_bytes);
   machine.shared_memory = algorithm.memory != Memory::none;
-  machine.pool_bytes = std::max(std::bit_ceil(2 * size_bytes), smallest_pool_bytes);
+  const std::size_t in_pool = algorithm.messages_in_pool(machine.ranks) * size_bytes;
+  machine.pool_bytes = std::max(std::bit_ceil(2 * in_pool), smallest_pool_bytes);
   machine.move_data = with_data;
 
   bench::CaseData data(request, machine.ranks, size_bytes);

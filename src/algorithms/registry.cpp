@@ -158,10 +158,11 @@ constexpr Algorithm kAlgorithms[] = {
 };
 
 // How many bytes of a message one run of the algorithm can take.
-std::size_t window_bytes(const Board& board, const Algorithm& algorithm, const Call& call) {
+std::size_t window_bytes(Group& g, const Algorithm& algorithm, const Call& call) {
   if (algorithm.max_bytes > 0) return algorithm.max_bytes;
   const bool through_pool = algorithm.memory == Memory::pool && call.bytes() > 0;
-  return through_pool ? std::max(board.pool_window(), Board::kSlotBytes) : std::max<std::size_t>(call.bytes(), 1);
+  if (!through_pool) return std::max<std::size_t>(call.bytes(), 1);
+  return std::max(g.board().pool_window() / algorithm.messages_in_pool(g.size()), Board::kSlotBytes);
 }
 
 }  // namespace
@@ -188,7 +189,7 @@ Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {
     co_return;
   }
   Board& board = g.board();
-  const std::size_t window = std::max<std::size_t>(1, window_bytes(board, algorithm, call) / call.element_bytes);
+  const std::size_t window = std::max<std::size_t>(1, window_bytes(g, algorithm, call) / call.element_bytes);
   std::size_t start = 0;
   do {
     const Call part = part_of(call, {start, std::min(window, call.count - start)});

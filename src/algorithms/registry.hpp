@@ -46,6 +46,11 @@ struct Algorithm {
   bool needs_prediction() const { return order_use != OrderUse::none || begins_ahead; }
 
   bool needs_pool(std::size_t bytes) const { return memory == Memory::pool && bytes >= pool_from; }
+  /// How many messages of a call's length lie in the pool side by side: in scatter and gather every rank's block.
+  std::size_t messages_in_pool(int ranks) const {
+    const bool blocks = collective == Collective::scatter || collective == Collective::gather;
+    return blocks ? static_cast<std::size_t>(ranks) : 1;
+  }
 };
 
 std::span<const Algorithm> algorithms();

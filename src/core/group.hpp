@@ -36,7 +36,8 @@ struct Caller {
 /// The arguments of a collective, the same struct for all of them. Counts are in elements; `input` may equal `output`
 /// (in place). Reduce: `output` matters at the root only, and is null elsewhere. Bcast: data is in `output`. Scatter
 /// and gather: `count` is one block; the root's `input`, or `output`, holds one a rank; in place the root's own block
-/// is where it belongs already. Scatterv and gatherv: `count` is this rank's own block.
+/// is where it belongs already. Scatterv and gatherv: `count` is this rank's own block. Of a scatter or gather in
+/// parts, each takes `count` elements of every block, which are `stride` elements apart.
 struct Call {
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
@@ -44,6 +45,7 @@ struct Call {
   std::size_t element_bytes = 1;
   const Reduction* reduction = nullptr;
   int root = 0;
+  std::size_t stride = 0;               // scatter and gather: from block to block; less than `count` means `count`
   const Block* blocks = nullptr;        // scatterv and gatherv, at the root: where each rank's block is
   const ArrivalOrder* order = nullptr;  // in which the ranks are expected, where that is known; see OrderUse
   Caller* ahead = nullptr;              // the program is not in the call yet, and will be there; see Group::caller

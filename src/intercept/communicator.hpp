@@ -28,7 +28,7 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Makes room in the pool for a message of `bytes` bytes, as far as the user's bound allows. Collective; false, on
+  /// Makes room in the pool for `bytes` bytes of one call, as far as the user's bound allows. Collective; false, on
   /// all ranks alike, if there is no pool after.
   bool ensure_pool(std::size_t bytes);
 

@@ -34,9 +34,10 @@ bool Interception::select(const Call& call, bool commutative) {
                      engine.may_begin_ahead()};
   };
   const Algorithm* chosen = choose(runtime_.configuration(), facts());
-  // A pool that cannot be had is known to be so from now on: choose again.
-  if (chosen != nullptr && chosen->needs_pool(call.bytes()) && !engine.ensure_pool(call.bytes())) {
-    chosen = choose(runtime_.configuration(), facts());
+  if (chosen != nullptr && chosen->needs_pool(call.bytes())) {
+    const std::size_t bytes = chosen->messages_in_pool(communicator_->size) * call.bytes();
+    // A pool that cannot be had is known to be so from now on: choose again.
+    if (!engine.ensure_pool(bytes)) chosen = choose(runtime_.configuration(), facts());
   }
   algorithm_ = chosen;
   if (chosen != nullptr && chosen->needs_prediction() && !engine.anticipates(collective_))

@@ -120,7 +120,8 @@ bool can_serve(const Algorithm& algorithm, const CallFacts& facts) {
   if (algorithm.memory == Memory::none) return true;
   if (!facts.shared_memory) return false;
   if (algorithm.max_bytes > 0 && facts.element_bytes > algorithm.max_bytes) return false;
-  return !algorithm.needs_pool(facts.bytes) || facts.element_bytes <= facts.pool_window;
+  return !algorithm.needs_pool(facts.bytes) ||
+         facts.element_bytes <= facts.pool_window / algorithm.messages_in_pool(facts.ranks);
 }
 
 const Algorithm* choose(const Configuration& configuration, const CallFacts& facts) {

@@ -24,11 +24,13 @@ inline Block even_blocks(std::size_t count, std::size_t parts, std::size_t index
 
 /// Of scatter and gather, at the root: the block of `rank`.
 inline Block block_of(const Call& call, int rank) {
-  return call.blocks != nullptr ? call.blocks[rank] : Block{static_cast<std::size_t>(rank) * call.count, call.count};
+  if (call.blocks != nullptr) return call.blocks[rank];
+  return {static_cast<std::size_t>(rank) * std::max(call.stride, call.count), call.count};
 }
 
-/// The call on `block` alone.
+/// The call on `block` alone; of scatter and gather with equal blocks, on these elements of every rank's.
 inline Call part_of(Call call, Block block) {
+  call.stride = std::max(call.stride, call.count);
   const std::size_t at = block.first * call.element_bytes;
   if (call.input != nullptr) call.input += at;
   if (call.output != nullptr) call.output += at;
