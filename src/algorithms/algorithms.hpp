@@ -48,6 +48,7 @@ Task linear(Group& g, Call call);
 Task linear_nonblocking(Group& g, Call call);
 Task announced_linear(Group& g, Call call);
 Task binomial(Group& g, Call call);
+Task arrival_copy(Group& g, Call call);
 }  // namespace scatter
 
 namespace gather {
@@ -55,6 +56,7 @@ Task linear(Group& g, Call call);
 Task linear_nonblocking(Group& g, Call call);
 Task linear_synchronised(Group& g, Call call);
 Task binomial(Group& g, Call call);
+Task arrival_copy(Group& g, Call call);
 }  // namespace gather
 
 }  // namespace stretto

@@ -92,6 +92,10 @@ std::byte* Board::slot_data(int rank, std::size_t bytes) {
   return slot_data_ + (parity() * ranks_ + static_cast<std::size_t>(rank)) * kSlotBytes;
 }
 
+std::byte* Board::block_data(int rank, std::size_t bytes) {
+  return bytes <= kSlotBytes ? slot_data(rank, bytes) : pool() + static_cast<std::size_t>(rank) * bytes;
+}
+
 std::byte* Board::result_data(std::size_t bytes) {
   if (bytes <= kInlineBytes) return generation().result;
   return slot_data(static_cast<int>(generation().result_rank), bytes);

@@ -38,7 +38,8 @@ struct Generation {
   alignas(kLine) Atomic<std::uint64_t> parked;  // arrival_tree: the partial result that waits for another
 };
 
-/// A rank's place to leave a message of up to Board::kSlotBytes; up to 96 bytes travel in the signal's own line.
+/// A rank's place for a message of up to Board::kSlotBytes, left by it or for it; up to 96 bytes travel in the signal's
+/// own line.
 struct alignas(kLine) Slot {
   Signal filled;
   std::uint32_t weight;  // arrival_tree: how many ranks' data the slot holds
@@ -110,6 +111,8 @@ class Board {
   Slot& slot(int rank) { return slots_[parity() * ranks_ + static_cast<std::size_t>(rank)]; }
   /// Where a message of `bytes` bytes lies in a rank's slot.
   std::byte* slot_data(int rank, std::size_t bytes);
+  /// Where the block lies that a rank leaves or takes: in its slot or, if longer, at its place in the pool.
+  std::byte* block_data(int rank, std::size_t bytes);
   /// Where the call's result of `bytes` bytes lies; valid for readers once generation().done is reached.
   std::byte* result_data(std::size_t bytes);
 

@@ -157,6 +157,17 @@ TEST(Rules, LongBlocksBetweenNodes) {
   EXPECT_FALSE(may_serve(configuration, facts.collective, facts.bytes, facts.ranks));
 }
 
+TEST(Rules, BlocksOfAllRanksShareThePool) {
+  const Algorithm& scatter = *find_algorithm(Collective::scatter, "arrival_copy");
+  CallFacts facts{Collective::scatter, 1 << 20, 1 << 18, true, 8, true, std::size_t{1} << 20, 0};
+  EXPECT_FALSE(can_serve(scatter, facts)) << "one element of each of 8 blocks does not fit the pool";
+  facts.ranks = 4;
+  EXPECT_TRUE(can_serve(scatter, facts));
+  EXPECT_FALSE(scatter.needs_pool(Board::kSlotBytes)) << "each block has a slot of its own";
+  facts.shared_memory = false;
+  EXPECT_FALSE(can_serve(scatter, facts));
+}
+
 TEST(Rules, AForcedAlgorithmGivesWayWhenItCannotServe) {
   Configuration configuration;
   configuration.choice(Collective::allreduce) = *parse_choice(Collective::allreduce, "ring");

@@ -29,8 +29,8 @@ PROMISED = {
     "reduce": "binomial reduce_scatter_gather arrival_chain arrival_stripes",
     "bcast": "binomial scatter_allgather arrival_copy",
     "barrier": "dissemination arrival_count",
-    "scatter": "linear binomial linear_nonblocking announced_linear",
-    "gather": "linear linear_synchronised binomial linear_nonblocking",
+    "scatter": "linear binomial linear_nonblocking announced_linear arrival_copy",
+    "gather": "linear linear_synchronised binomial linear_nonblocking arrival_copy",
     "scatterv": "linear linear_nonblocking announced_linear",
     "gatherv": "linear linear_synchronised linear_nonblocking",
 }
