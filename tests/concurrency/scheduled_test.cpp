@@ -41,11 +41,12 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 void explore(const Algorithm& algorithm, std::uint64_t seed) {
   const int ranks = 2 + static_cast<int>(seed % 3);
   Scheduler::get().begin(ranks, seed, 1 + static_cast<unsigned>(seed % 5));
-  ThreadWorld<Scheduled> world(ranks, 128 * 1024);
+  constexpr std::size_t kCounts[] = {2, 2500, 5000};  // in a cache line; a slot, or two chunks; two slots, or the pool
+  ThreadWorld<Scheduled> world(ranks, std::size_t{512} << 10);
   const std::string name = std::string(algorithm.name) + " seed " + std::to_string(seed);
   world.run([&](Group& g) -> Task {
-    for (unsigned call = 0; call < 3; ++call) {                     // the third reuses what the first has used
-      const std::size_t count = (seed + call) % 2 == 0 ? 2 : 2500;  // 20 kB: two chunks
+    for (unsigned call = 0; call < 3; ++call) {  // the third reuses what the first has used
+      const std::size_t count = kCounts[(seed / 3 + call % 2) % 3];
       const Shape shape{count, static_cast<int>(call) % g.size(), call == 1, false};
       co_await run_and_check(g, algorithm, shape, call, name);
     }
