@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t most_data_bytes = std::size_t{256} << 20;
 constexpr std::size_t most_buffer_bytes = std::size_t{4} << 30;  // of a root that scatters or gathers
 constexpr std::size_t smallest_pool_bytes = std::size_t{4} << 20;
+constexpr std::size_t largest_pool_bytes = std::size_t{128} << 20;  // what STRETTO_SHM_MAX_MIB leaves by default
 
 void combine_nothing(const void*, void*, std::size_t, const void*) {}
 
@@ -142,7 +143,7 @@ std::vector<std::int64_t> Model::simulate(const Algorithm& algorithm, std::size_
   machine.seed = bench::random_bits(request.seed, static_cast<std::uint64_t>(call.iteration), size_bytes);
   machine.shared_memory = algorithm.memory != Memory::none;
   const std::size_t in_pool = algorithm.messages_in_pool(machine.ranks) * size_bytes;
-  machine.pool_bytes = std::max(std::bit_ceil(2 * in_pool), smallest_pool_bytes);
+  machine.pool_bytes = std::clamp(std::bit_ceil(2 * in_pool), smallest_pool_bytes, largest_pool_bytes);
   machine.move_data = with_data;
 
   bench::CaseData data(request, machine.ranks, size_bytes);
