@@ -63,7 +63,10 @@ void Anticipation::run(const Signature& signature, const Algorithm& algorithm, c
     if (!is_expected(number, algorithm)) give_up();
     Group group(endpoint_, algorithm.needs_prediction() ? stream(is_expected(number, algorithm)) : 0);
     Call mine = call;
-    if (!may_begin(site, algorithm, call.root)) PMPI_Wait(&telling_, MPI_STATUS_IGNORE);  // nothing else is under way
+    if (!may_begin(site, algorithm, call.root)) {
+      PMPI_Wait(&telling_, MPI_STATUS_IGNORE);  // nothing else of ours is under way
+      hinted_order_.emplace(told_ns_);
+    }
     mine.order = order_for(site, algorithm);
     Task task = run_algorithm(group, algorithm, mine);
     endpoint_.executor.drive(task, endpoint_.transport);
