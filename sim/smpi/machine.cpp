@@ -7,7 +7,7 @@
 
 namespace stretto::intercept {
 
-bool can_share_memory(MPI_Comm) { return false; }
+bool can_share_memory() { return false; }
 
 std::unique_ptr<Platform> make_platform(shm::NodeFacts) { return std::make_unique<smpi::SimulatedPlatform>(); }
 

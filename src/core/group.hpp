@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <span>
 
 #include "core/costs.hpp"
 #include "core/executor.hpp"
@@ -71,8 +72,9 @@ struct Endpoint {
   Transport& transport;
   Executor executor;
   ScratchPool scratch;
-  Board* board = nullptr;  // null where the ranks share no memory
-  Costs costs;             // the same on all ranks
+  Board* board = nullptr;      // null where the ranks share no memory
+  Costs costs;                 // the same on all ranks
+  std::span<const int> nodes;  // of each rank the lowest on its node; empty: all are on one
 
   Endpoint(int rank_, int size_, Platform& platform_, Transport& transport_)
       : rank(rank_), size(size_), platform(platform_), transport(transport_), executor(platform_) {}
@@ -88,6 +90,8 @@ class Group {
   Endpoint& endpoint() { return endpoint_; }
   Board& board() { return *endpoint_.board; }
   const Costs& costs() const { return endpoint_.costs; }
+  /// The lowest rank on the node of `rank`, by which the node is known.
+  int node_of(int rank) const { return endpoint_.nodes.empty() ? 0 : endpoint_.nodes[static_cast<std::size_t>(rank)]; }
 
   /// `co_await g.send(...)`: the buffer may be reused.
   Transfer send(const std::byte* data, std::size_t bytes, int to, std::uint32_t stream = 0) {

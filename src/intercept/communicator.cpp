@@ -23,6 +23,28 @@ bool all_agree(MPI_Comm comm, bool mine) {
   return value == 1;
 }
 
+// Of each rank the lowest on its node. Collective.
+std::vector<int> find_nodes(MPI_Comm comm, int rank, int size) {
+  MPI_Comm node_comm = MPI_COMM_NULL;
+  MPI_Group all = MPI_GROUP_NULL, on_node = MPI_GROUP_NULL;
+  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node_comm);
+  PMPI_Comm_group(comm, &all);
+  PMPI_Comm_group(node_comm, &on_node);
+  const int first = 0;  // ranks are in the order of `comm`
+  int lowest = 0;
+  PMPI_Group_translate_ranks(on_node, 1, &first, all, &lowest);
+  PMPI_Group_free(&on_node);
+  PMPI_Group_free(&all);
+  PMPI_Comm_free(&node_comm);
+  std::vector<int> nodes(static_cast<std::size_t>(size));
+  PMPI_Allgather(&lowest, 1, MPI_INT, nodes.data(), 1, MPI_INT, comm);
+  return nodes;
+}
+
+bool are_one(const std::vector<int>& nodes) {
+  return std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
+}
+
 // Waiting ranks drive MPI's progress by looking for a message; it would stay where it is.
 void poke_mpi(void* comm) {
   int found = 0;
@@ -48,12 +70,14 @@ Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubsc
   PMPI_Comm_size(comm_, &size_);
 
   shm::NodeFacts facts{{}, oversubscribed, &poke_mpi, &comm_};
-  const bool shared = can_share_memory(comm_) && share_board();
+  nodes_ = find_nodes(comm_, rank_, size_);
+  const bool shared = can_share_memory() && are_one(nodes_) && share_board();
   if (shared && configuration.single_copy) facts.processes = share_processes();
   platform_ = make_platform(std::move(facts));
   choose_transport();
   endpoint_ = std::make_unique<Endpoint>(rank_, size_, *platform_, *transport_);
   endpoint_->board = board_.get();
+  endpoint_->nodes = nodes_;
 }
 
 Engine::~Engine() {

@@ -60,6 +60,7 @@ class Engine {
   bool pool_refused_ = false;
   bool ahead_allowed_ = false;
   unsigned anticipated_ = 0;  // a bit a collective
+  std::vector<int> nodes_;    // of each rank the lowest on its node
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<Transport> transport_;  // mailboxes where the ranks can read each other's memory, else MPI messages
   std::unique_ptr<Endpoint> endpoint_;

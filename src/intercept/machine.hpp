@@ -12,8 +12,8 @@
 
 namespace stretto::intercept {
 
-/// Whether all ranks of `comm` can have memory in common; the same on all of them. Collective.
-bool can_share_memory(MPI_Comm comm);
+/// Whether the ranks of a node can have memory in common.
+bool can_share_memory();
 
 std::unique_ptr<Platform> make_platform(shm::NodeFacts facts);
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "checks.hpp"
@@ -132,6 +133,39 @@ std::vector<Algorithm> those_that(const Predicate& predicate) {
   std::copy_if(algorithms().begin(), algorithms().end(), std::back_inserter(found), predicate);
   return found;
 }
+
+/// The node of each rank: side by side, in turn, and anyhow. In each the nodes may have different numbers of ranks.
+std::vector<std::vector<int>> placements(int ranks, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::vector<int>> placements(3);
+  for (int rank = 0; rank < ranks; ++rank) {
+    placements[0].push_back(rank / 3);
+    placements[1].push_back(rank % 3);
+    placements[2].push_back(static_cast<int>(random() % 4));
+  }
+  return placements;
+}
+
+class EveryAlgorithmBetweenNodes : public testing::TestWithParam<Algorithm> {};
+
+TEST_P(EveryAlgorithmBetweenNodes, Placements) {
+  for (int ranks : {2, 3, 4, 5, 7, 12, 33}) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      for (const std::vector<int>& nodes : placements(ranks, seed)) {
+        sim::Options options = options_for(ranks, seed);
+        options.nodes = nodes;
+        options.shared_memory = false;
+        run(GetParam(), options, shapes_for(GetParam(), ranks));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithmBetweenNodes,
+                         testing::ValuesIn(those_that([](const Algorithm& algorithm) {
+                           return algorithm.memory == Memory::none;
+                         })),
+                         name_of_parameter);
 
 // Predictions of ranks that arrive `gap` ns one after the other in a seeded order: right, the wrong way round, random.
 struct Predicted {

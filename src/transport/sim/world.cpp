@@ -30,6 +30,7 @@ class World::Rank final : public Platform, public Transport {
   Rank(World& world, int number, int size)
       : world_(world), number_(number), endpoint_(number, size, *this, *this), group_(endpoint_) {
     endpoint_.costs = world.costs();
+    endpoint_.nodes = world.nodes_;
     if (!world.options_.shared_memory) return;
     board_.emplace(line_aligned(world.board_memory_), size, number);
     board_->attach_pool(line_aligned(world.pool_memory_), world.options_.pool_bytes);
@@ -105,6 +106,7 @@ class World::Rank final : public Platform, public Transport {
 
 World::World(Options options)
     : options_(std::move(options)),
+      nodes_(find_nodes(options_)),
       random_(options_.seed),
       board_memory_(options_.shared_memory ? Board::memory_bytes(options_.ranks) + kLine : 0),
       pool_memory_(options_.shared_memory ? options_.pool_bytes + kLine : 0) {
@@ -114,12 +116,26 @@ World::World(Options options)
 
 World::~World() = default;
 
+std::vector<int> World::find_nodes(const Options& options) {
+  if (options.nodes.empty() && options.ranks <= options.ranks_per_node) return {};
+  std::vector<int> nodes;
+  std::unordered_map<int, int> lowest;  // rank of a node
+  for (int rank = 0; rank < options.ranks; ++rank) {
+    const auto number =
+        options.nodes.empty() ? rank / options.ranks_per_node : options.nodes[static_cast<std::size_t>(rank)];
+    nodes.push_back(lowest.try_emplace(number, rank).first->second);
+  }
+  return nodes;
+}
+
 const Link& World::link(int a, int b) const {
-  return a / options_.ranks_per_node == b / options_.ranks_per_node ? options_.intra : options_.inter;
+  const auto node = [&](int rank) { return nodes_[static_cast<std::size_t>(rank)]; };
+  return nodes_.empty() || node(a) == node(b) ? options_.intra : options_.inter;
 }
 
 Costs World::costs() const {
-  const Link& farthest = link(0, options_.ranks - 1);
+  const bool one_node = std::all_of(nodes_.begin(), nodes_.end(), [](int node) { return node == 0; });
+  const Link& farthest = one_node ? options_.intra : options_.inter;
   const auto picoseconds = [](double ns) { return static_cast<std::int64_t>(std::llround(1000 * ns)); };
   return {static_cast<std::int64_t>(farthest.alpha_ns), picoseconds(farthest.beta_ns_per_byte),
           picoseconds(options_.gamma_ns_per_byte)};

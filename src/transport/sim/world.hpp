@@ -31,6 +31,7 @@ struct Link {
 struct Options {
   int ranks = 1;
   int ranks_per_node = 1 << 30;  // consecutive ranks share a node
+  std::vector<int> nodes;        // of each rank the node's number, where ranks are placed otherwise
   Link intra{500, 0.1};
   Link inter{2000, 0.1};
   double gamma_ns_per_byte = 0.1;
@@ -75,6 +76,8 @@ class World {
   };
   using Key = std::uint64_t;  // source and stream, at one receiver
 
+  // Of each rank the lowest on its node; empty: all are on one.
+  static std::vector<int> find_nodes(const Options& options);
   const Link& link(int a, int b) const;
   Costs costs() const;  // as the ranks' endpoints have them: those of the longest way
   void schedule(std::int64_t time, int rank, std::shared_ptr<Message> message, bool arrival = false);
@@ -88,6 +91,7 @@ class World {
   bool moves(const Message& message) const;
 
   const Options options_;
+  const std::vector<int> nodes_;
   std::mt19937_64 random_;
   std::vector<std::byte> board_memory_;  // empty without shared memory; the pool, too
   std::vector<std::byte> pool_memory_;
