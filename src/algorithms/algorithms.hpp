@@ -49,6 +49,7 @@ Task linear_nonblocking(Group& g, Call call);
 Task announced_linear(Group& g, Call call);
 Task binomial(Group& g, Call call);
 Task arrival_copy(Group& g, Call call);
+Task two_level(Group& g, Call call);
 }  // namespace scatter
 
 namespace gather {
@@ -57,6 +58,7 @@ Task linear_nonblocking(Group& g, Call call);
 Task linear_synchronised(Group& g, Call call);
 Task binomial(Group& g, Call call);
 Task arrival_copy(Group& g, Call call);
+Task two_level(Group& g, Call call);
 }  // namespace gather
 
 }  // namespace stretto

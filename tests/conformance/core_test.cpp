@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/nodes.hpp"
 #include "algorithms/patterns/trees.hpp"
 #include "select/rules.hpp"
 #include "transport/sim/world.hpp"
@@ -76,6 +78,38 @@ TEST(Trees, EveryNodeButTheRootHasAParentBelowIt) {
     for (int node = 1; node < size; ++node) EXPECT_LT(node - parent_distance(node, size), node);
     EXPECT_GE(parent_distance(0, size), size);
   }
+}
+
+/// What `Nodes` says of ranks that are on `numbers`, as text: a leader and its ranks, node by node.
+std::string nodes_of(const std::vector<int>& numbers, int root) {
+  sim::Options options;
+  options.ranks = static_cast<int>(numbers.size());
+  options.nodes = numbers;
+  sim::World world(options);
+  std::string text;
+  world.run([&](Group& g) -> Task {
+    std::string mine;
+    const Nodes nodes(g, root);
+    for (const Node& node : nodes) {
+      mine += std::to_string(node.leader) + ":";
+      for (int rank : node.ranks) mine += std::to_string(rank);
+      mine += node.is_consecutive() ? " " : "! ";
+      EXPECT_EQ(&nodes.led_by(node.leader), &node);
+      for (int rank : node.ranks) EXPECT_EQ(leader_of(g, root, rank), node.leader);
+    }
+    EXPECT_TRUE(text.empty() || text == mine) << "every rank sees the same";
+    text = mine;
+    co_return;
+  });
+  return text;
+}
+
+TEST(Nodes, AreLedByTheirLowestRankOrTheRoot) {
+  EXPECT_EQ(nodes_of({0, 0, 0}, 1), "1:012 ");
+  EXPECT_EQ(nodes_of({7, 7, 3, 3, 3}, 0), "0:01 2:234 ");
+  EXPECT_EQ(nodes_of({7, 7, 3, 3, 3}, 4), "0:01 4:234 ");
+  EXPECT_EQ(nodes_of({0, 1, 0, 1, 0}, 3), "0:024! 3:13! ");
+  EXPECT_EQ(nodes_of({2, 1, 1, 0}, 0), "0:0 1:12 3:3 ");
 }
 
 TEST(Reduction, UndefinedPairsHaveNoKernel) {

@@ -89,6 +89,16 @@ def test_scatter_takes_what_the_formulas_say(tmp_path: Path) -> None:
     assert {name: figures(balanced, name)["run_time"] for name in _SCATTERS} == _SCATTERS
 
 
+@pytest.mark.parametrize("collective", ["scatter", "gather"])
+def test_two_levels_take_what_their_formula_says(tmp_path: Path, collective: str) -> None:
+    """In a node little latency and no time a byte: the root's own node does not keep it from the others."""
+    ranks, per_node, size, node_alpha = 32, 8, 8192, 100
+    arguments = [collective, "--algorithms", "two_level", "--ranks", str(ranks), "--ranks-per-node", str(per_node)]
+    costs = [*_COSTS, f"--node-alpha={node_alpha}", "--node-beta=0", "--eager=0"]
+    times = figures(predict(main, tmp_path, *arguments, *costs, "--sizes", str(size)), "two_level")
+    assert times["run_time"] == node_alpha + ALPHA + (ranks - per_node) * size * BETA
+
+
 def test_a_prediction_helps_if_it_is_right(tmp_path: Path) -> None:
     arguments = ["scatter", "--ranks", "16", "--sizes", "64K", "--arrival", "uniform:5ms", "--root", "0", *_COSTS]
     lags = {}

@@ -1,0 +1,83 @@
+// Two levels: the ranks of a node give their blocks to its leader, which sends them to the root in one message.
+//
+// Cost: α' + (q-1) nβ' + α + (P-q) nβ, n bytes a block, q ranks a node, α' and β' inside of a node. Between nodes there
+// are P/q - 1 messages where linear_nonblocking has P - q. After the last arrival, if that is not on the root's node
+// and the others' blocks are in: α' + nβ' + α + q nβ.
+// For several ranks a node and short blocks, whose cost is in the number of messages. Blocks that are long travel twice
+// to no gain, and a late rank holds back its whole node. On one node it is linear_nonblocking. Where the ranks of a
+// node are consecutive, its blocks arrive where they belong; from elsewhere the root copies them there.
+
+#include "algorithms/algorithms.hpp"
+#include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/nodes.hpp"
+
+namespace stretto::gather {
+namespace {
+
+/// At the leader: the blocks of its node, everybody's at once. `place(i)` is where that of the node's rank `i` goes.
+template <class Place>
+Task collect(Group& g, const Call& call, const Node& node, Place place) {
+  std::vector<Transfer> receives;
+  receives.reserve(node.ranks.size());  // transfers stay where they are while under way
+  std::byte* mine = nullptr;
+  for (std::size_t i = 0; i < node.ranks.size(); ++i) {
+    if (node.ranks[i] == node.leader) {
+      mine = place(i);
+      continue;
+    }
+    receives.push_back(g.recv(place(i), call.bytes(), node.ranks[i]));
+    receives.back().start();
+  }
+  g.copy(mine, call.input, call.bytes());
+  for (Transfer& receive : receives) co_await receive;
+}
+
+Task pass_on(Group& g, const Call& call, const Node& node) {
+  const std::size_t n = call.bytes();
+  if (node.ranks.size() == 1) {
+    co_await g.send(call.input, n, call.root);
+    co_return;
+  }
+  Scratch memory = g.scratch(node.ranks.size() * n);
+  std::byte* blocks = memory.data();
+  Task collected = collect(g, call, node, [&](std::size_t i) { return blocks + i * n; });
+  co_await collected;
+  co_await g.send(blocks, node.ranks.size() * n, call.root);
+}
+
+/// At the root: the blocks of another node. `packed` has room for them, unless they are consecutive.
+Task take(Group& g, const Call& call, const Node& node, std::byte* packed) {
+  const auto place = [&](int rank) { return call.output + offset(call, block_of(call, rank)); };
+  const std::size_t n = call.bytes();
+  const bool in_place = node.is_consecutive();
+  co_await g.recv(in_place ? place(node.ranks.front()) : packed, node.ranks.size() * n, node.leader);
+  for (std::size_t i = 0; i < node.ranks.size() && !in_place; ++i) g.copy(place(node.ranks[i]), packed + i * n, n);
+}
+
+Task take_all(Group& g, const Call& call, const Nodes& nodes) {
+  const std::size_t n = call.bytes();
+  Scratch memory = g.scratch(nodes.are_consecutive() ? 0 : static_cast<std::size_t>(g.size()) * n);
+  TaskGroup blocks;
+  for (const Node& node : nodes) {
+    if (node.leader != call.root) blocks.spawn(take(g, call, node, memory.data() + node.before * n));
+  }
+  const Node& own = nodes.led_by(call.root);
+  const auto place = [&](std::size_t i) { return call.output + offset(call, block_of(call, own.ranks[i])); };
+  blocks.spawn(collect(g, call, own, place));
+  co_await blocks.join();
+}
+
+}  // namespace
+
+Task two_level(Group& g, Call call) {
+  const int leader = leader_of(g, call.root, g.rank());
+  if (g.rank() != leader) {
+    co_await g.send(call.input, call.bytes(), leader);
+    co_return;
+  }
+  const Nodes nodes(g, call.root);
+  Task task = leader == call.root ? take_all(g, call, nodes) : pass_on(g, call, nodes.led_by(leader));
+  co_await task;
+}
+
+}  // namespace stretto::gather

@@ -1,0 +1,83 @@
+// Two levels: the root sends each node the blocks of its ranks in one message; the node's leader hands them out.
+//
+// Cost: α + (P-q) nβ + α' + (q-1) nβ', n bytes a block, q ranks a node, α' and β' inside of a node. Between nodes there
+// are P/q - 1 messages where linear_nonblocking has P - q. After the last arrival, if that is the leader of a node
+// other than the root's: α + q nβ + α' + (q-1) nβ'; if it is any other rank but the root: α' + nβ'. For several ranks a
+// node and short blocks, whose cost is in the number of messages. Blocks that are long travel twice to no gain, and a
+// late leader holds up its whole node. On one node it is linear_nonblocking. Where the ranks of a node are consecutive,
+// its blocks leave from where they are; others the root packs first.
+
+#include "algorithms/algorithms.hpp"
+#include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/nodes.hpp"
+
+namespace stretto::scatter {
+namespace {
+
+/// At the leader: the blocks of its node, to everybody at once. `place(i)` is where that of the node's rank `i` is.
+template <class Place>
+Task hand_out(Group& g, const Call& call, const Node& node, Place place) {
+  std::vector<Transfer> sends;
+  sends.reserve(node.ranks.size());  // transfers stay where they are while under way
+  const std::byte* mine = nullptr;
+  for (std::size_t i = 0; i < node.ranks.size(); ++i) {
+    if (node.ranks[i] == node.leader) {
+      mine = place(i);
+      continue;
+    }
+    sends.push_back(g.send(place(i), call.bytes(), node.ranks[i]));
+    sends.back().start();
+  }
+  g.copy(call.output, mine, call.bytes());
+  for (Transfer& send : sends) co_await send;
+}
+
+Task pass_on(Group& g, const Call& call, const Node& node) {
+  const std::size_t n = call.bytes();
+  if (node.ranks.size() == 1) {
+    co_await g.recv(call.output, n, call.root);
+    co_return;
+  }
+  Scratch memory = g.scratch(node.ranks.size() * n);
+  std::byte* blocks = memory.data();
+  co_await g.recv(blocks, node.ranks.size() * n, call.root);
+  Task handed_out = hand_out(g, call, node, [&](std::size_t i) { return blocks + i * n; });
+  co_await handed_out;
+}
+
+/// At the root: the blocks of another node. `packed` has room for them, unless they are consecutive.
+Task give(Group& g, const Call& call, const Node& node, std::byte* packed) {
+  const auto place = [&](int rank) { return call.input + offset(call, block_of(call, rank)); };
+  const std::size_t n = call.bytes();
+  const bool in_place = node.is_consecutive();
+  for (std::size_t i = 0; i < node.ranks.size() && !in_place; ++i) g.copy(packed + i * n, place(node.ranks[i]), n);
+  co_await g.send(in_place ? place(node.ranks.front()) : packed, node.ranks.size() * n, node.leader);
+}
+
+Task give_all(Group& g, const Call& call, const Nodes& nodes) {
+  const std::size_t n = call.bytes();
+  Scratch memory = g.scratch(nodes.are_consecutive() ? 0 : static_cast<std::size_t>(g.size()) * n);
+  TaskGroup blocks;
+  for (const Node& node : nodes) {
+    if (node.leader != call.root) blocks.spawn(give(g, call, node, memory.data() + node.before * n));
+  }
+  const Node& own = nodes.led_by(call.root);
+  const auto place = [&](std::size_t i) { return call.input + offset(call, block_of(call, own.ranks[i])); };
+  blocks.spawn(hand_out(g, call, own, place));
+  co_await blocks.join();
+}
+
+}  // namespace
+
+Task two_level(Group& g, Call call) {
+  const int leader = leader_of(g, call.root, g.rank());
+  if (g.rank() != leader) {
+    co_await g.recv(call.output, call.bytes(), leader);
+    co_return;
+  }
+  const Nodes nodes(g, call.root);
+  Task task = leader == call.root ? give_all(g, call, nodes) : pass_on(g, call, nodes.led_by(leader));
+  co_await task;
+}
+
+}  // namespace stretto::scatter
