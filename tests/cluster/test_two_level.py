@@ -1,0 +1,37 @@
+"""Scatter and gather with one message a node, on nodes with several ranks each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from mpi_jobs import LIBRARY, MPIRUN, TIME_LIMIT_S, open_mpi_only, stretto_env
+
+from stretto.cluster import cluster
+
+# Ranks on the nodes in turn, as a cluster does by itself; or side by side.
+MAPPINGS = {"in turn": "node:oversubscribe", "side by side": "ppr:3:node:oversubscribe"}
+
+
+@open_mpi_only("placement is asked for as Open MPI 4 does")
+@pytest.mark.usefixtures("runtime")
+@pytest.mark.parametrize("mapping", MAPPINGS)
+@pytest.mark.parametrize("collective", ("scatter", "gather"))
+def test_every_count_and_root(compiled: Callable[..., Path], collective: str, mapping: str) -> None:
+    """The program asserts which algorithm ran. One of the three nodes has fewer ranks than the others."""
+    settings = stretto_env(**{collective: "two_level"})
+    del settings["LD_PRELOAD"]
+    settings["OMPI_MCA_rmaps_base_mapping_policy"] = MAPPINGS[mapping]
+    with cluster(nodes=3, rate="0") as nodes:
+        result = nodes.run(
+            [compiled(f"mpi/{collective}_counts.c")],
+            ranks=8,
+            preload=[LIBRARY],
+            mpirun=MPIRUN,
+            environment=settings,
+            capture=True,
+            timeout_s=TIME_LIMIT_S,
+        )
+    assert result.returncode == 0, result.stdout
+    assert "ok on 8 ranks" in result.stdout
