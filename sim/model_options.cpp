@@ -39,8 +39,10 @@ bool take_machine(sim::Options& machine, const std::string& key, const std::stri
   }
   const Cost costs[] = {{"alpha_ns", machine.inter.alpha_ns},
                         {"beta_ns_per_byte", machine.inter.beta_ns_per_byte},
+                        {"gap_ns", machine.inter.gap_ns},
                         {"node_alpha_ns", machine.intra.alpha_ns},
                         {"node_beta_ns_per_byte", machine.intra.beta_ns_per_byte},
+                        {"node_gap_ns", machine.intra.gap_ns},
                         {"gamma_ns_per_byte", machine.gamma_ns_per_byte},
                         {"delta_ns_per_byte", machine.delta_ns_per_byte}};
   for (const auto& [known, cost] : costs) {

@@ -20,8 +20,10 @@ _PROGRAM = "stretto-model"
 _COSTS = {
     "--alpha": ("alpha_ns", 2000.0, "latency between nodes in ns"),
     "--beta": ("beta_ns_per_byte", 0.1, "ns a byte between nodes: 0.1 is 10 GB/s"),
+    "--gap": ("gap_ns", 0.0, "ns from the end of a message between nodes until its ports can carry the next"),
     "--node-alpha": ("node_alpha_ns", 500.0, "latency within a node in ns"),
     "--node-beta": ("node_beta_ns_per_byte", 0.1, "ns a byte within a node"),
+    "--node-gap": ("node_gap_ns", 0.0, "the same within a node"),
     "--gamma": ("gamma_ns_per_byte", 0.1, "ns to reduce a byte"),
     "--delta": ("delta_ns_per_byte", 0.05, "ns to copy a byte"),
 }

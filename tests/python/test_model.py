@@ -99,6 +99,13 @@ def test_two_levels_take_what_their_formula_says(tmp_path: Path, collective: str
     assert times["run_time"] == node_alpha + ALPHA + (ranks - per_node) * size * BETA
 
 
+def test_a_gap_is_paid_between_messages_and_not_after_the_last(tmp_path: Path) -> None:
+    arguments = ["gather", "--algorithms", "linear_nonblocking", "--ranks", str(_RANKS), "--sizes", "64", *_COSTS]
+    for eager in ("0", "1000000"):
+        content = predict(main, tmp_path, *arguments, "--gap=300", "--eager", eager)
+        assert figures(content, "linear_nonblocking")["run_time"] == ALPHA + 7 * 64 * BETA + 6 * 300
+
+
 def test_a_prediction_helps_if_it_is_right(tmp_path: Path) -> None:
     arguments = ["scatter", "--ranks", "16", "--sizes", "64K", "--arrival", "uniform:5ms", "--root", "0", *_COSTS]
     lags = {}

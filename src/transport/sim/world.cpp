@@ -232,10 +232,11 @@ void World::send(int from, Transfer& transfer) {
   const auto wire = eager ? static_cast<std::int64_t>(cost.beta_ns_per_byte * static_cast<double>(transfer.bytes)) : 0;
   const std::int64_t begin = std::max(sender.clock, sender.out_free);
   const std::int64_t delivered = std::max(begin + alpha, receiver.in_free) + wire;
-  sender.out_free = begin + wire;
   if (eager) {
     if (moves(*message)) message->data.assign(transfer.data, transfer.data + transfer.bytes);
-    receiver.in_free = delivered;
+    const auto gap = static_cast<std::int64_t>(cost.gap_ns);
+    sender.out_free = begin + wire + gap;
+    receiver.in_free = delivered + gap;
     transfer.complete = true;
   } else {
     message->sender = &transfer;
@@ -287,7 +288,7 @@ void World::match(int to, const std::shared_ptr<Message>& message, const Posted&
   const auto wire = static_cast<std::int64_t>(cost.beta_ns_per_byte * static_cast<double>(message->bytes));
   const std::int64_t begin = std::max({message->announced, receive.since + static_cast<std::int64_t>(cost.alpha_ns),
                                        sender.out_free, receiver.in_free});
-  sender.out_free = receiver.in_free = begin + wire;
+  sender.out_free = receiver.in_free = begin + wire + static_cast<std::int64_t>(cost.gap_ns);
   message->receiver = &transfer;
   schedule(begin + wire, to, message);
 }

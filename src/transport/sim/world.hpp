@@ -26,6 +26,7 @@ namespace stretto::sim {
 struct Link {
   double alpha_ns;
   double beta_ns_per_byte;
+  double gap_ns = 0;  // from the end of a message until its ports can carry the next (g of LogGP)
 };
 
 struct Options {
