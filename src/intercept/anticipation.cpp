@@ -234,8 +234,10 @@ void Anticipation::give_up() {
   }
 }
 
+// What has begun and has no messages under way waits for the program alone.
 void Anticipation::update_work() {
-  has_work_.store(!closed_ && (ahead_ || (told_ && !hinted_order_)), std::memory_order_release);
+  const bool under_way = ahead_ && endpoint_.transport.busy();
+  has_work_.store(!closed_ && (under_way || (told_ && !hinted_order_)), std::memory_order_release);
 }
 
 }  // namespace stretto::intercept

@@ -1,5 +1,7 @@
 #include "intercept/background.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -8,21 +10,28 @@
 namespace stretto::intercept {
 namespace {
 
-// Between two looks while work is pending: doubled as long as nothing happens. A look costs a few microseconds.
-constexpr std::chrono::microseconds kShortestNap{50};
-constexpr std::chrono::microseconds kLongestNap{1000};
+using std::chrono::microseconds;
+
+// How long to sleep if work is pending and nothing has happened for `quiet`. To sleep and wake costs 20 us of a core
+// and more, so the naps grow with the time without news: as long as that at first, then an eighth of it, which is the
+// most by which news after a long wait may be held up.
+microseconds nap_after(microseconds quiet) {
+  constexpr microseconds kShortest{50};
+  constexpr microseconds kLongestAtFirst{1000};
+  constexpr microseconds kLongest{5000};
+  return std::max(std::clamp(quiet, kShortest, kLongestAtFirst), std::min(quiet / 8, kLongest));
+}
+
+// MPI looks after a message a step at a time, and the peer answers between two steps: it should not take a nap for
+// each. Rounds without news are cheap beside the nap.
+constexpr int kRoundsALook = 8;
 
 }  // namespace
 
 void BackgroundWork::add(Anticipation& anticipation) {
   const std::scoped_lock lock(mutex_);
   all_.push_back(&anticipation);
-  if (!threaded_) {
-    pollable_.store(true, std::memory_order_relaxed);
-  } else if (!thread_.joinable()) {
-    stopping_ = false;
-    thread_ = std::thread([this] { run(); });
-  }
+  if (!threaded_) pollable_.store(true, std::memory_order_relaxed);
 }
 
 void BackgroundWork::remove(Anticipation& anticipation) {
@@ -36,18 +45,18 @@ void BackgroundWork::wake() {
   {
     const std::scoped_lock lock(sleep_);
     awake_ = true;
+    if (!thread_.joinable() && !stopping_) thread_ = std::thread([this] { run(); });
   }
   woken_.notify_one();
 }
 
 void BackgroundWork::stop() {
-  if (!thread_.joinable()) return;
   {
     const std::scoped_lock lock(sleep_);
     stopping_ = true;
   }
   woken_.notify_one();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 bool BackgroundWork::poll_all() {
@@ -60,24 +69,34 @@ bool BackgroundWork::poll_all() {
   return any;
 }
 
+bool BackgroundWork::look() {
+  for (int round = 0; round < kRoundsALook; ++round) {
+    if (poll_all()) return true;
+  }
+  return false;
+}
+
 bool BackgroundWork::any_work() {
   const std::scoped_lock lock(mutex_);
   return std::any_of(all_.begin(), all_.end(), [](const Anticipation* one) { return one->has_work(); });
 }
 
 void BackgroundWork::run() {
-  auto nap = kShortestNap;
+  pthread_setname_np(pthread_self(), "stretto");  // as top and debuggers show it
+  microseconds quiet{0};
   for (;;) {
-    nap = poll_all() ? kShortestNap : std::min(2 * nap, kLongestNap);
+    if (look()) quiet = microseconds{0};
     const bool work = any_work();
     std::unique_lock lock(sleep_);
     const auto called = [this] { return awake_ || stopping_; };
     if (work) {
-      woken_.wait_for(lock, nap, [this] { return stopping_; });
+      const microseconds nap = nap_after(quiet);
+      woken_.wait_for(lock, nap, called);
+      quiet += nap;
     } else {
       woken_.wait(lock, called);
-      nap = kShortestNap;
     }
+    if (awake_) quiet = microseconds{0};
     awake_ = false;
     if (stopping_) return;
   }

@@ -18,8 +18,7 @@ class BackgroundWork {
   BackgroundWork(const BackgroundWork&) = delete;
   BackgroundWork& operator=(const BackgroundWork&) = delete;
 
-  /// `threaded`: MPI allows calls from several threads at once, and a thread is wanted. It starts with the first
-  /// Anticipation.
+  /// `threaded`: MPI allows calls from several threads at once, and a thread is wanted. It starts with the first work.
   void configure(bool threaded) { threaded_ = threaded; }
 
   void add(Anticipation& anticipation);
@@ -36,11 +35,12 @@ class BackgroundWork {
     const std::scoped_lock lock(mutex_);
     for (Anticipation* anticipation : all_) function(*anticipation);
   }
-  /// Ends the thread.
+  /// Ends the thread, for good.
   void stop();
 
  private:
   void run();
+  bool look();
   bool poll_all();
   bool any_work();
 
