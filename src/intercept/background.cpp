@@ -1,9 +1,11 @@
 #include "intercept/background.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 #include "intercept/native.hpp"
 
@@ -26,7 +28,40 @@ microseconds nap_after(microseconds quiet) {
 // each. Rounds without news are cheap beside the nap.
 constexpr int kRoundsALook = 8;
 
+cpu_set_t set_of(const std::vector<std::size_t>& cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const std::size_t core : cores) CPU_SET(core, &set);
+  return set;
+}
+
+// As in 0,2-3.
+std::string list_of(const cpu_set_t& set) {
+  std::string list;
+  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &set)) continue;
+    const std::size_t first = core;
+    while (core + 1 < CPU_SETSIZE && CPU_ISSET(core + 1, &set)) ++core;
+    list += (list.empty() ? "" : ",") + std::to_string(first) + (core > first ? "-" + std::to_string(core) : "");
+  }
+  return list;
+}
+
 }  // namespace
+
+std::string BackgroundWork::find_error(const std::vector<std::size_t>& cores) {
+  if (cores.empty()) return "";
+  // A thread that asks for every core gets those that the job may use, whatever its rank is bound to.
+  cpu_set_t allowed;
+  std::memset(&allowed, 0xff, sizeof allowed);
+  std::thread([&] {
+    pthread_setaffinity_np(pthread_self(), sizeof allowed, &allowed);
+    pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed);
+  }).join();
+  if (std::all_of(cores.begin(), cores.end(), [&](std::size_t core) { return CPU_ISSET(core, &allowed); })) return "";
+  return "stretto: STRETTO_BACKGROUND_CORE=" + list_of(set_of(cores)) +
+         " is not valid; choose from the cores that this job may use here, " + list_of(allowed);
+}
 
 void BackgroundWork::add(Anticipation& anticipation) {
   const std::scoped_lock lock(mutex_);
@@ -83,6 +118,10 @@ bool BackgroundWork::any_work() {
 
 void BackgroundWork::run() {
   pthread_setname_np(pthread_self(), "stretto");  // as top and debuggers show it
+  if (!cores_.empty()) {
+    const cpu_set_t set = set_of(cores_);
+    pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+  }
   microseconds quiet{0};
   for (;;) {
     if (look()) quiet = microseconds{0};

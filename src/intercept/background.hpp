@@ -4,7 +4,9 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "intercept/anticipation.hpp"
@@ -18,8 +20,15 @@ class BackgroundWork {
   BackgroundWork(const BackgroundWork&) = delete;
   BackgroundWork& operator=(const BackgroundWork&) = delete;
 
-  /// `threaded`: MPI allows calls from several threads at once, and a thread is wanted. It starts with the first work.
-  void configure(bool threaded) { threaded_ = threaded; }
+  /// What is wrong with `cores` on this machine; empty if nothing is.
+  static std::string find_error(const std::vector<std::size_t>& cores);
+
+  /// `threaded`: MPI allows calls from several threads at once, and a thread is wanted. It starts with the first work,
+  /// and runs on `cores` only, unless there are none.
+  void configure(bool threaded, std::vector<std::size_t> cores) {
+    threaded_ = threaded;
+    cores_ = std::move(cores);
+  }
 
   void add(Anticipation& anticipation);
   void remove(Anticipation& anticipation);
@@ -46,6 +55,7 @@ class BackgroundWork {
 
   std::atomic<bool> pollable_{false};
   bool threaded_ = false;
+  std::vector<std::size_t> cores_;
   std::mutex mutex_;  // of all_
   std::vector<Anticipation*> all_;
   std::thread thread_;

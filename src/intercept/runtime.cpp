@@ -65,6 +65,7 @@ void Runtime::check_environment() {
   std::string error;
   configuration_ = read_configuration(error);
   if (error.empty()) error = Profiler::find_error(configuration_.profile);
+  if (error.empty()) error = BackgroundWork::find_error(configuration_.background_cores);
   if (!error.empty()) refuse(error);
 }
 
@@ -105,7 +106,7 @@ void Runtime::prepare_background() {
   any_thread_may_ = level == MPI_THREAD_MULTIPLE;
   const bool wanted =
       configuration_.background == Background::thread || configuration_.background == Background::automatic;
-  background_.configure(wanted && level == MPI_THREAD_MULTIPLE);
+  background_.configure(wanted && level == MPI_THREAD_MULTIPLE, configuration_.background_cores);
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (wants_thread() && level != MPI_THREAD_MULTIPLE && rank == 0) {

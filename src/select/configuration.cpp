@@ -69,6 +69,50 @@ void read_background(Background& background, std::string& error) {
   error = complaint("STRETTO_BACKGROUND", value, "auto, off, polled or thread");
 }
 
+std::optional<std::size_t> parse_number(std::string_view text) {
+  std::size_t number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    parts.push_back(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return parts;
+}
+
+constexpr std::size_t kMostCores = 1024;  // that the kernel's set of fixed size holds
+
+// Numbers and ranges, as taskset(1) takes them: 0,2-3.
+std::optional<std::vector<std::size_t>> parse_cores(std::string_view text) {
+  std::vector<std::size_t> cores;
+  for (const std::string_view part : split_at_commas(text)) {
+    const std::size_t dash = part.find('-');
+    const auto first = parse_number(part.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : parse_number(part.substr(dash + 1));
+    if (!first || !last || *last < *first || *last >= kMostCores) return std::nullopt;
+    for (std::size_t core = *first; core <= *last; ++core) cores.push_back(core);
+  }
+  return cores;
+}
+
+void read_background_cores(std::vector<std::size_t>& target, std::string& error) {
+  const char* value = setting("STRETTO_BACKGROUND_CORE");
+  if (value == nullptr) return;
+  const auto cores = parse_cores(value);
+  if (cores) {
+    target = *cores;
+  } else {
+    error = complaint("STRETTO_BACKGROUND_CORE", value,
+                      "numbers of cores below " + std::to_string(kMostCores) + ", such as 3 or 0,2-3");
+  }
+}
+
 struct Range {
   std::size_t least;
   std::size_t most;
@@ -79,11 +123,8 @@ struct Range {
 std::optional<std::size_t> read_number(const char* variable, const Range& range, std::string& error) {
   const char* value = setting(variable);
   if (value == nullptr) return std::nullopt;
-  const std::string_view text(value);
-  std::size_t number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (status == std::errc{} && end == text.data() + text.size() && number >= range.least && number <= range.most)
-    return number;
+  const auto number = parse_number(value);
+  if (number && *number >= range.least && *number <= range.most) return number;
   error = complaint(variable, value,
                     "a whole number from " + std::to_string(range.least) + " to " + std::to_string(range.most) +
                         std::string(range.unit));
@@ -97,11 +138,8 @@ void read_profile(ProfileSettings& profile, std::string& error) {
   if (const auto every = read_number("STRETTO_PROFILE_EVERY", {1, 1U << 30, ": 1 for every call"}, error))
     profile.every = static_cast<std::uint32_t>(*every);
   read_switch("STRETTO_PROFILE_START", "off", "on", profile.from_start, error);
-  const char* names = setting("STRETTO_PROFILE_COLLECTIVES");
-  for (std::string_view rest = names == nullptr ? "" : names; !rest.empty();) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    profile.operations.emplace_back(rest.substr(0, comma));
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  if (const char* names = setting("STRETTO_PROFILE_COLLECTIVES")) {
+    for (const std::string_view name : split_at_commas(names)) profile.operations.emplace_back(name);
   }
 }
 
@@ -141,6 +179,7 @@ Configuration read_configuration(std::string& error) {
   read_switch("STRETTO_DETERMINISTIC", "0", "1", configuration.deterministic, error);
   read_switch("STRETTO_CMA", "off", "auto", configuration.single_copy, error);
   read_background(configuration.background, error);
+  read_background_cores(configuration.background_cores, error);
   read_switch("STRETTO_VERBOSE", "0", "1", configuration.verbose, error);
   if (const auto mebibytes = read_number("STRETTO_SHM_MAX_MIB", {0, 1U << 20, ": MiB, 0 for no shared memory"}, error))
     configuration.shared_memory_bytes = *mebibytes << 20;

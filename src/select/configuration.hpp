@@ -45,6 +45,7 @@ struct Configuration {
   bool deterministic = false;                                // STRETTO_DETERMINISTIC: the same bits from run to run
   bool single_copy = true;                                   // STRETTO_CMA
   Background background = Background::automatic;             // STRETTO_BACKGROUND
+  std::vector<std::size_t> background_cores;                 // STRETTO_BACKGROUND_CORE, of its thread; empty: any
   std::size_t shared_memory_bytes = std::size_t{256} << 20;  // STRETTO_SHM_MAX_MIB, per communicator; 0: none
   ProfileSettings profile;
   bool verbose = false;  // STRETTO_VERBOSE

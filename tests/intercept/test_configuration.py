@@ -64,6 +64,12 @@ def test_registry_has_what_was_promised(collective: str) -> None:
         ("shm_max_mib", "-1", ("MiB",)),
         ("shm_max_mib", "1.5", ("MiB",)),
         ("shm_max_mib", "99999999999999999999999", ("MiB",)),
+        ("background", "always", ("auto", "off", "polled", "thread")),
+        *(
+            ("background_core", value, ("below 1024", "0,2-3"))
+            for value in ("two", "-1", "1.5", "1,,2", "3-1", "0-", "1024", "0 1")
+        ),
+        ("background_core", "0,1023", ("cores that this job may use here",)),
     ],
 )
 def test_a_bad_value_is_refused(compiled: Compiled, setting: str, value: str, choices: tuple[str, ...]) -> None:
@@ -91,7 +97,7 @@ def test_different_settings_on_different_ranks_are_refused(compiled: Compiled) -
     assert "STRETTO_" in one_message(outcome)
 
 
-@pytest.mark.parametrize("setting", ("allreduce", "deterministic", "cma", "shm_max_mib"))
+@pytest.mark.parametrize("setting", ("allreduce", "deterministic", "cma", "shm_max_mib", "background_core"))
 def test_an_empty_value_is_no_value(compiled: Compiled, setting: str) -> None:
     run_mpi(compiled("mpi/lifecycle.c"), 2, stretto_env(**{setting: ""})).check()
 

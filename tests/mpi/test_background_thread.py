@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,3 +58,19 @@ def test_a_thread_with_a_call_begun_looks_seldom(compiled: Compiled) -> None:
 )
 def test_no_thread_where_none_is_needed(compiled: Compiled, settings: dict[str, str]) -> None:
     assert not any(rank["thread"] for rank in ranks_of(compiled, 0, 0, **settings))
+
+
+def test_the_thread_stays_on_its_core(compiled: Compiled) -> None:
+    core = max(os.sched_getaffinity(0))
+    root, _ = ranks_of(compiled, 0, 0, background_core=core)
+    assert root["cores"] == str(core)
+
+
+def test_the_thread_stays_on_its_cores(compiled: Compiled) -> None:
+    """Given one by one, and as a range, whatever core its rank is bound to."""
+    first, *others = sorted(os.sched_getaffinity(0))
+    if not others or others[0] != first + 1:
+        pytest.skip("no two neighbouring cores")
+    for cores in (f"{first + 1},{first}", f"{first}-{first + 1}"):
+        root, _ = ranks_of(compiled, 0, 0, background_core=cores)
+        assert root["cores"] == f"{first}-{first + 1}"
