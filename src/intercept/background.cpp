@@ -14,12 +14,13 @@ namespace {
 
 using std::chrono::microseconds;
 
+constexpr microseconds kLongestAtFirst{1000};
+
 // How long to sleep if work is pending and nothing has happened for `quiet`. To sleep and wake costs 20 us of a core
 // and more, so the naps grow with the time without news: as long as that at first, then an eighth of it, which is the
 // most by which news after a long wait may be held up.
 microseconds nap_after(microseconds quiet) {
   constexpr microseconds kShortest{50};
-  constexpr microseconds kLongestAtFirst{1000};
   constexpr microseconds kLongest{5000};
   return std::max(std::clamp(quiet, kShortest, kLongestAtFirst), std::min(quiet / 8, kLongest));
 }
@@ -135,7 +136,7 @@ void BackgroundWork::run() {
     } else {
       woken_.wait(lock, called);
     }
-    if (awake_) quiet = microseconds{0};
+    if (awake_) quiet = std::min(quiet, kLongestAtFirst);
     awake_ = false;
     if (stopping_) return;
   }
