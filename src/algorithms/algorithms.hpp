@@ -55,6 +55,7 @@ Task two_level(Group& g, Call call);
 namespace gather {
 Task linear(Group& g, Call call);
 Task linear_nonblocking(Group& g, Call call);
+Task announced_linear(Group& g, Call call);
 Task linear_synchronised(Group& g, Call call);
 Task binomial(Group& g, Call call);
 Task arrival_copy(Group& g, Call call);

@@ -66,10 +66,8 @@ class Executor {
   /// Does what can be done now for tasks that have started, without waiting. Returns whether anything could be.
   bool poll(Transport& transport);
 
-  /// Nobody waits for `signal` any more: the coroutines that did are about to be destroyed.
-  void forget(const Signal& signal) {
-    std::erase_if(watched_, [&](const SignalWait* wait) { return wait->signal == &signal; });
-  }
+  /// No coroutine waits for a signal any more: those that did are about to be destroyed.
+  void forget_waits() { watched_.clear(); }
 
  private:
   Platform& platform_;

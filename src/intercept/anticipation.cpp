@@ -222,7 +222,7 @@ void Anticipation::give_up() {
   if (ahead_) {
     endpoint_.executor.poll(endpoint_.transport);  // so that nothing of it is about to be resumed
     sent = endpoint_.transport.abandon(stream(true), endpoint_.size);
-    endpoint_.executor.forget(ahead_->caller.here);
+    endpoint_.executor.forget_waits();
     ahead_.reset();
     ++tally_.given_up;
   }
