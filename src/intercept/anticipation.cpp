@@ -43,7 +43,9 @@ void Anticipation::close() {
 
 void Anticipation::run(const Signature& signature, const Algorithm& algorithm, const Call& call) {
   const std::int64_t arrival_ns = common_clock_ns();
+  arriving_.store(true, std::memory_order_relaxed);
   const std::scoped_lock lock(mutex_);
+  arriving_.store(false, std::memory_order_relaxed);
   bool fresh = false;
   const std::size_t number = recurrence_.note(signature, fresh);
   if (number == sites_.size()) sites_.push_back(std::make_unique<Site>(endpoint_.size));
@@ -187,6 +189,7 @@ void Anticipation::expect(Collective collective, const Algorithm* algorithm) {
 }
 
 bool Anticipation::poll() {
+  if (arriving_.load(std::memory_order_relaxed)) return false;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || closed_) return false;
   const bool had_begun = ahead_ != nullptr;

@@ -88,6 +88,7 @@ class Anticipation {
   void update_work();
 
   std::timed_mutex mutex_;
+  std::atomic<bool> arriving_{false};  // the program waits for mutex_: the background, between two looks, yields it
   std::atomic<bool> has_work_{false};
   MPI_Comm comm_;
   MPI_Comm hints_comm_ = MPI_COMM_NULL;
