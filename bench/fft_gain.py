@@ -34,6 +34,7 @@ WAYS: dict[str, tuple[list[str], dict[str, str] | None]] = {
     "default": ([], {}),
     "default, background": ([], THREAD),
     "all at once, background": ([], THREAD | {"STRETTO_GATHER": "background_linear_nonblocking"}),
+    "announced, background": ([], THREAD | {"STRETTO_GATHER": "background_announced_linear"}),
     "sorted, by history": ([], {"STRETTO_GATHER": "sorted_linear_synchronised"}),
     "sorted, by hints": (["--hints"], {"STRETTO_GATHER": "sorted_linear_synchronised"}),
     "sorted, background, by history": ([], THREAD | BACKGROUND_SORTED),

@@ -3,7 +3,7 @@
 
 `.venv/bin/python bench/scatter_gather.py [--nodes 8,16] [--delays 0,10,50,100] [--late 0,4] [--draws 40]
 [--json FILE]`, on a quiet machine. 8 MB in all, one rank a node, 1 gbit, root 0. With `--delays` each rank is late by a
-random time up to so many ms, and tells Stretto when half of it is over. With `--late` always the same rank comes 50 ms
+random time up to so many ms, and tells Stretto when half of it is over. With `--late` always the same rank comes 100 ms
 late and nobody says so: Stretto has to learn it. Ratios are those of the mean over draws, as Proficz 2020 gives them,
 with 95 % bootstrap intervals over the draws: where the root comes last, as it does in every eighth draw, there is
 nothing to gain. `bound` is what no algorithm can beat, as every block has to cross the root's link.
@@ -33,7 +33,7 @@ from stretto.bench.stats import Samples
 from stretto.processes import run_limited
 
 TOTAL_BYTES = 8 << 20
-LATE_MS = 50
+LATE_MS = 100
 # Of a link of 1 gbit: 1448 bytes of each frame of 1514 are the program's.
 PAYLOAD_NS_PER_BYTE = 8 * 1514 / 1448
 METRICS = {"run_time": "run time", "elapsed": "elapsed time", "lag": "completion lag"}

@@ -188,7 +188,30 @@ TEST(Rules, LongBlocksBetweenNodes) {
   EXPECT_EQ(choose(configuration, facts), nullptr);
   facts = {Collective::gather, (32 << 10) - 1, 1, true, 8, false, 0, 0};
   EXPECT_EQ(choose(configuration, facts), nullptr);
-  EXPECT_FALSE(may_serve(configuration, facts.collective, facts.bytes, facts.ranks));
+}
+
+TEST(Rules, BlocksOnANode) {
+  const Configuration configuration;
+  for (Collective collective : {Collective::scatter, Collective::gather}) {
+    CallFacts facts{collective, 2 << 10, 1, true, 4, true, std::size_t{1} << 22, 0};
+    EXPECT_EQ(choose(configuration, facts)->name, "arrival_copy");
+    facts.bytes = 8;
+    EXPECT_EQ(choose(configuration, facts), nullptr);
+    EXPECT_FALSE(may_serve(configuration, collective, facts.bytes, facts.ranks));
+    facts.ranks = 8;
+    EXPECT_EQ(choose(configuration, facts)->name, "arrival_copy");
+    EXPECT_TRUE(may_serve(configuration, collective, facts.bytes, facts.ranks));
+  }
+}
+
+TEST(Rules, TheBackgroundIsUsedWhereItIsAskedForAndPossible) {
+  Configuration configuration;
+  CallFacts facts{Collective::gather, 1 << 20, 1, true, 8, false, 0, 0, true};
+  EXPECT_EQ(choose(configuration, facts)->name, "linear_nonblocking");
+  configuration.background = Background::thread;
+  EXPECT_EQ(choose(configuration, facts)->name, "background_linear_nonblocking");
+  facts.may_begin_ahead = false;
+  EXPECT_EQ(choose(configuration, facts)->name, "linear_nonblocking");
 }
 
 TEST(Rules, BlocksOfAllRanksShareThePool) {
