@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
-
 from stretto.bench.launch import REPOSITORY, describe_machine
 from stretto.bench.report import write_json
 from stretto.bench.stats import estimate_median

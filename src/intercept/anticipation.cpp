@@ -78,6 +78,7 @@ void Anticipation::run(const Signature& signature, const Algorithm& algorithm, c
   if (misses_ > 0 && expected_) no_ahead_before_ = calls_ + (std::uint64_t{1} << std::min(misses_, kMostDoublings));
   ++calls_;
   site.algorithm = &algorithm;
+  site.sorted = site.sorted || algorithm.order_use != OrderUse::none;
   note_arrival(site);
   expect_next();
   begin_ahead();
@@ -120,17 +121,20 @@ const ArrivalOrder* Anticipation::order_for(const Site& site, const Algorithm& a
   return site.history.prediction();
 }
 
-// After the call: all ranks exchange what they noted every so many calls, and learn a few calls later.
+// After the call: all ranks exchange what they noted every so many calls, if it is of use, and learn a few calls later.
 void Anticipation::note_arrival(Site& site) {
   bool all_give_hints = hinted_;
   const int in_window = ++site.calls % History::kWindow;
-  if (site.calls > History::kWindow && in_window == kLearnAfter) {
+  if (site.exchanging && in_window == kLearnAfter) {
     learn(site);
+    site.exchanging = false;
     all_give_hints = true;
     constexpr std::size_t kRow = History::kWindow + 1;
     for (std::size_t i = kRow - 1; i < site.all.size(); i += kRow) all_give_hints = all_give_hints && site.all[i] != 0;
   }
-  if (in_window == 0) {
+  if (in_window == 0 && site.sorted) {
+    site.sorted = false;
+    site.exchanging = true;
     site.mine.back() = hints_.marks() > site.marks ? 1 : 0;
     site.marks = hints_.marks();
     site.all.resize(static_cast<std::size_t>(endpoint_.size) * site.mine.size());

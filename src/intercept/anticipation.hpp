@@ -59,6 +59,8 @@ class Anticipation {
     explicit Site(int ranks) : history(ranks) {}
     History history;
     int calls = 0;
+    bool sorted = false;      // an algorithm that uses the order has served a call since the latest exchange
+    bool exchanging = false;  // and the ranks will learn from that
     std::uint64_t marks = 0;                                // of this process, when it last told the others
     std::array<std::int64_t, History::kWindow + 1> mine{};  // this rank's arrivals, and whether it gives hints
     std::vector<std::int64_t> all;

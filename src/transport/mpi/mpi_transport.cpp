@@ -29,8 +29,8 @@ void MpiTransport::post(Transfer& transfer) {
       PMPI_Irecv(transfer.data + at, count, MPI_BYTE, transfer.peer, tag, comm_, &request);
     }
     int done = 0;
-    // Most small messages are, and then cost no round through progress(). Those that are begun ahead are not, and on a
-    // machine with more ranks than cores asking MPI may give the core away: 0.6 ms for each of a root's receives.
+    // Most small messages are, and then cost no round through progress(). Those that are begun ahead are not, and MPI
+    // that is asked in vain may give the core away: 0.6 ms for each of a root's receives on emulated nodes.
     if (!ahead) PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done != 0) {
       finish_part(transfer);
