@@ -56,9 +56,10 @@ ArrivalPattern ArrivalPattern::parse(const std::string& text) {
     const char* begin = value.c_str();
     char* end = nullptr;
     if (kind == Kind::noise || kind == Kind::rank_late) {
-      pattern.before_time_ = std::strtod(begin, &end);
-      if (end == begin || *end != ',' || pattern.before_time_ < 0) break;
-      if (kind == Kind::noise && pattern.before_time_ == 0) break;
+      if (kind == Kind::noise) pattern.noise_hz_ = std::strtod(begin, &end);
+      if (kind == Kind::rank_late) pattern.late_rank_ = std::strtoul(begin, &end, 10);
+      if (end == begin || *end != ',' || *begin == '-') break;
+      if (kind == Kind::noise && !(pattern.noise_hz_ > 0)) break;
       begin = end + 1;
     }
     pattern.value_ = std::strtod(begin, &end);
@@ -88,9 +89,9 @@ ArrivalPattern::Calls ArrivalPattern::read_calls(const std::string& file) {
 void ArrivalPattern::check(const std::vector<int>& nodes) const {
   if (kind_ == Kind::node_late && *std::max_element(nodes.begin(), nodes.end()) == 0)
     throw UsageError("arrival=node-late: the ranks are all on one node");
-  if (kind_ == Kind::rank_late && before_time_ >= static_cast<double>(nodes.size()))
-    throw UsageError("arrival=rank-late: there is no rank " + std::to_string(static_cast<int>(before_time_)) +
-                     " among " + std::to_string(nodes.size()));
+  if (kind_ == Kind::rank_late && late_rank_ >= nodes.size())
+    throw UsageError("arrival=rank-late: there is no rank " + std::to_string(late_rank_) + " among " +
+                     std::to_string(nodes.size()));
   for (std::size_t call = 0; kind_ == Kind::replay && call < replayed_->size(); ++call)
     if ((*replayed_)[call].size() != nodes.size())
       throw UsageError("arrival=replay: a call of " + std::to_string((*replayed_)[call].size()) + " ranks, not " +
@@ -150,7 +151,7 @@ std::vector<std::int64_t> ArrivalPattern::delays_ns(std::uint64_t seed, std::uin
         delay = ranks > 1 ? value_ * position / (ranks - 1) : 0;
         break;
       case Kind::rank_late:
-        delay = static_cast<double>(rank) == before_time_ ? value_ : 0;
+        delay = rank == late_rank_ ? value_ : 0;
         break;
       case Kind::node_late:
         delay = nodes[rank] == late_node ? value_ : 0;

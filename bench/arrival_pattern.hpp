@@ -39,7 +39,7 @@ class ArrivalPattern {
                                       std::int64_t latency_ns) const;
 
   // Detours of each rank from its work, all the time (Luo 2018): how often, 0 if never, and for how long.
-  double noise_hz() const { return kind_ == Kind::noise ? before_time_ : 0; }
+  double noise_hz() const { return kind_ == Kind::noise ? noise_hz_ : 0; }
   std::int64_t noise_ns() const { return static_cast<std::int64_t>(value_); }
 
  private:
@@ -62,8 +62,9 @@ class ArrivalPattern {
   static Calls read_calls(const std::string& file);
 
   Kind kind_ = Kind::balanced;
-  double value_ = 0;        // ns, or the maximum imbalance factor
-  double before_time_ = 0;  // Hz, or the rank that is late
+  double value_ = 0;  // ns, or the maximum imbalance factor
+  double noise_hz_ = 0;
+  std::size_t late_rank_ = 0;
   std::shared_ptr<const Calls> replayed_;
 };
 

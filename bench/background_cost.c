@@ -87,6 +87,16 @@ static void learn(int bytes) {
   for (int call = 0; call < kLearning; call++) gather(bytes, 0);
 }
 
+/* Until the thread has gone to sleep for good: it may, some time after there was something to do. */
+static void await_rest(void) {
+  enum { kMostLooks = 200 };
+  long naps = -1;
+  for (int look = 0; thread_id > 0 && look < kMostLooks && naps != usage().naps; look++) {
+    naps = usage().naps;
+    sleep_ms(10 * kPauseMs);
+  }
+}
+
 /* A call that has not come before, so that nothing is expected to follow it. */
 static void sleep_idle(double for_s) {
   char state[128], cores[128];
@@ -94,6 +104,7 @@ static void sleep_idle(double for_s) {
   gather(kSmall, size - 1);
   sleep_ms(kPauseMs);
   thread_id = find_thread();
+  await_rest();
   const Usage before = usage();
   sleep_ms(1e3 * for_s);
   read_status(thread_id, "State", state);
@@ -110,6 +121,7 @@ static void sleep_with_a_call_begun(double for_s) {
   sleep_ms(1e3 * for_s);
   print_since("begun", begun);
   if (rank != 0) gather(kSmall, 0);
+  await_rest();
   const Usage come = usage();
   sleep_ms(500 * for_s);
   print_since("come", come);

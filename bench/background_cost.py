@@ -59,28 +59,23 @@ def main() -> int:
     def percent(phase: str) -> np.ndarray:
         return np.array([100 * root[phase]["cpu_s"] / root[phase]["wall_s"] for root in roots])
 
+    calls_us = np.array([1e6 * root["calls"]["cpu_s"] / CALLS for root in roots])
+    held_up_ms = 1e3 * np.concatenate([once[1]["held_up_s"] for once in rounds])
     figures = {
-        "idle_percent": percent("idle"),
-        "begun_percent": percent("begun"),
-        "come_percent": percent("come"),
-        "call_us": np.array([1e6 * root["calls"]["cpu_s"] / CALLS for root in roots]),
-        "held_up_ms": 1e3 * np.concatenate([once[1]["held_up_s"] for once in rounds]),
+        "idle_percent": (percent("idle"), "% of a core, nothing begun ahead"),
+        "begun_percent": (percent("begun"), "% of a core, a call begun ahead, and messages awaited"),
+        "come_percent": (percent("come"), "% of a core, the same when all messages have come"),
+        "call_us": (calls_us, "us of a core each call, one every 5 ms"),
+        "held_up_ms": (held_up_ms, "ms in a gather of 1 MiB while its root sleeps for 60 ms more"),
     }
-    names = {
-        "idle_percent": "% of a core, nothing begun ahead",
-        "begun_percent": "% of a core, a call begun ahead, and messages awaited",
-        "come_percent": "% of a core, the same when all messages have come",
-        "call_us": "us of a core each call, one every 5 ms",
-        "held_up_ms": "ms in a gather of 1 MiB while its root sleeps for 60 ms more",
-    }
-    estimates = {name: estimate_median(values) for name, values in figures.items()}
+    estimates = {name: estimate_median(values) for name, (values, _) in figures.items()}
     for name, estimate in estimates.items():
-        bounds = f"({estimate.low:.3f}..{estimate.high:.3f}), at most {figures[name].max():.3f}"
-        print(f"{estimate.value:8.3f}  {names[name]} {bounds}")
+        values, text = figures[name]
+        print(f"{estimate.value:8.3f}  {text} ({estimate.low:.3f}..{estimate.high:.3f}), at most {values.max():.3f}")
     met = max(estimates[name].value for name in ("idle_percent", "begun_percent")) < TARGET_PERCENT
     print(f"target {TARGET_PERCENT:.0f} %: {'met' if met else 'MISSED'}")
     if options.json:
-        medians = {name: vars(estimate) | {"most": figures[name].max()} for name, estimate in estimates.items()}
+        medians = {name: vars(estimate) | {"most": figures[name][0].max()} for name, estimate in estimates.items()}
         write_json(options.json, {"machine": describe_machine(), "settings": SETTINGS, "sleep_s": SLEEP_S,
                                   "calls": CALLS, "target_percent": TARGET_PERCENT, "medians": medians,
                                   "rounds": rounds})  # fmt: skip

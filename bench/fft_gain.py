@@ -33,7 +33,6 @@ WAYS: dict[str, tuple[list[str], dict[str, str] | None]] = {
     "native": ([], None),
     "default": ([], {}),
     "default, background": ([], THREAD),
-    "all at once, background": ([], THREAD | {"STRETTO_GATHER": "background_linear_nonblocking"}),
     "announced, background": ([], THREAD | {"STRETTO_GATHER": "background_announced_linear"}),
     "sorted, by history": ([], {"STRETTO_GATHER": "sorted_linear_synchronised"}),
     "sorted, by hints": (["--hints"], {"STRETTO_GATHER": "sorted_linear_synchronised"}),
@@ -68,8 +67,8 @@ def main() -> int:
     ways = list(WAYS)
     times = np.empty((options.rounds, len(ways), len(METRICS)))
     for round_number in range(options.rounds):
-        for index in np.roll(np.arange(len(ways)), round_number):
-            times[round_number, index] = run_once(ways[index], options.iterations, options.jitter_ms)
+        for way in np.roll(np.array(ways), round_number):
+            times[round_number, ways.index(way)] = run_once(way, options.iterations, options.jitter_ms)
     print(f"{'':32}" + "".join(f"{metric:>36}" for metric in METRICS))
     ratios = {}
     for index, way in enumerate(ways):

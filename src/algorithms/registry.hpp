@@ -60,7 +60,7 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name);
 
 /// Runs `algorithm` with all that belongs around it: entering and leaving the board, windows of messages that are too
 /// long for the shared memory. A pool, where needed, has been attached before. `call` is the same on all ranks, but for
-/// the buffers and, in scatterv and gatherv, the count.
+/// the buffers, `ahead`, `order` where OrderUse says so and, in scatterv and gatherv, the count.
 Task run_algorithm(Group& g, const Algorithm& algorithm, Call call);
 
 }  // namespace stretto

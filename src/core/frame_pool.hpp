@@ -7,31 +7,35 @@
 
 namespace stretto {
 
-/// Per thread; free lists by size in steps of 64 bytes up to 4 KiB, larger frames come from the heap.
+/// Per thread; free lists by size in steps of 64 bytes up to 4 KiB, larger frames come from the heap. A frame may be
+/// given back on another thread than took it, so lists are bounded.
 class FramePool {
  public:
   static void* take(std::size_t bytes) {
     const std::size_t bin = bin_of(bytes);
     if (bin >= kBins) return ::operator new(bytes);
-    FreeFrame*& head = local().free_[bin];
-    if (head == nullptr) return ::operator new(bin* kStep);
-    FreeFrame* frame = head;
-    head = frame->next;
+    List& list = local().free_[bin];
+    if (list.head == nullptr) return ::operator new(bin* kStep);
+    FreeFrame* frame = list.head;
+    list.head = frame->next;
+    --list.length;
     return frame;
   }
 
   static void give(void* memory, std::size_t bytes) noexcept {
     const std::size_t bin = bin_of(bytes);
-    if (bin >= kBins) {
+    if (bin >= kBins || local().free_[bin].length == kMostKept) {
       ::operator delete(memory);
       return;
     }
-    FreeFrame*& head = local().free_[bin];
-    head = new (memory) FreeFrame{head};
+    List& list = local().free_[bin];
+    list.head = new (memory) FreeFrame{list.head};
+    ++list.length;
   }
 
   ~FramePool() {
-    for (FreeFrame* frame : free_) {
+    for (const List& list : free_) {
+      FreeFrame* frame = list.head;
       while (frame != nullptr) {
         FreeFrame* next = frame->next;
         ::operator delete(frame);
@@ -44,7 +48,12 @@ class FramePool {
   struct FreeFrame {
     FreeFrame* next;
   };
+  struct List {
+    FreeFrame* head = nullptr;
+    std::size_t length = 0;
+  };
   static constexpr std::size_t kStep = 64;
+  static constexpr std::size_t kMostKept = 4096;
   static constexpr std::size_t kBins = 65;
 
   static std::size_t bin_of(std::size_t bytes) { return (bytes + kStep - 1) / kStep; }
@@ -53,7 +62,7 @@ class FramePool {
     return pool;
   }
 
-  std::array<FreeFrame*, kBins> free_{};
+  std::array<List, kBins> free_{};
 };
 
 }  // namespace stretto

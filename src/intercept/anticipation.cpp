@@ -9,7 +9,9 @@ namespace stretto::intercept {
 namespace {
 
 constexpr int kLearnAfter = History::kWindow / 2;  // calls: long enough for the exchange to have ended by itself
-constexpr std::uint64_t kStreams = 8192;           // twice, as tags go up to 32767 at least
+constexpr std::uint64_t kForgetAfter = 4 * History::kWindow;  // calls
+constexpr std::uint64_t kFirstStream = 1024;                  // beyond those of calls beside
+constexpr std::uint64_t kStreams = 8192;                      // twice, as tags go up to 32767 at least
 constexpr unsigned kMostDoublings = 12;
 constexpr std::size_t kMostAheadBytes = std::size_t{256} << 20;  // of all blocks: what comes early needs memory
 constexpr std::chrono::milliseconds kHintPatience{1};            // longer than the background looks
@@ -23,7 +25,7 @@ Anticipation::Anticipation(MPI_Comm comm, Endpoint& endpoint, Hints& hints, Anti
   PMPI_Comm_group(comm, &group);
   PMPI_Comm_create(comm, group, &hints_comm_);
   PMPI_Group_free(&group);
-  told_ns_.resize(static_cast<std::size_t>(endpoint.size));
+  for (Telling& telling : tellings_) telling.all.resize(static_cast<std::size_t>(endpoint.size));
 }
 
 Anticipation::~Anticipation() { close(); }
@@ -35,17 +37,31 @@ void Anticipation::close() {
   give_up();
   // Some have told the others for a call that does not come: so do the rest, that it may end.
   if (hinted_ && !told_) tell_others(common_clock_ns());
-  PMPI_Wait(&telling_, MPI_STATUS_IGNORE);
+  for (Telling& telling : tellings_) PMPI_Wait(&telling.request, MPI_STATUS_IGNORE);
   for (const auto& site : sites_) PMPI_Wait(&site->exchange, MPI_STATUS_IGNORE);
   PMPI_Comm_free(&hints_comm_);
   update_work();
 }
 
+// The background, between two looks, yields.
+std::unique_lock<std::timed_mutex> Anticipation::lock_for_program() {
+  arriving_.store(true, std::memory_order_relaxed);
+  std::unique_lock lock(mutex_);
+  arriving_.store(false, std::memory_order_relaxed);
+  return lock;
+}
+
+void Anticipation::run_beside(const Algorithm& algorithm, const Call& call) {
+  const auto lock = lock_for_program();
+  Group group(endpoint_);
+  Task task = run_algorithm(group, algorithm, call);
+  endpoint_.executor.drive(task, endpoint_.transport);
+  update_work();
+}
+
 void Anticipation::run(const Signature& signature, const Algorithm& algorithm, const Call& call) {
   const std::int64_t arrival_ns = common_clock_ns();
-  arriving_.store(true, std::memory_order_relaxed);
-  const std::scoped_lock lock(mutex_);
-  arriving_.store(false, std::memory_order_relaxed);
+  const auto lock = lock_for_program();
   bool fresh = false;
   const std::size_t number = recurrence_.note(signature, fresh);
   if (number == sites_.size()) sites_.push_back(std::make_unique<Site>(endpoint_.size));
@@ -66,8 +82,8 @@ void Anticipation::run(const Signature& signature, const Algorithm& algorithm, c
     Group group(endpoint_, algorithm.needs_prediction() ? stream(is_expected(number, algorithm)) : 0);
     Call mine = call;
     if (!may_begin(site, algorithm, call.root)) {
-      PMPI_Wait(&telling_, MPI_STATUS_IGNORE);  // nothing else of ours is under way
-      hinted_order_.emplace(told_ns_);
+      PMPI_Wait(&telling().request, MPI_STATUS_IGNORE);  // nothing else of ours is under way
+      hinted_order_.emplace(telling().all);
     }
     mine.order = order_for(site, algorithm);
     Task task = run_algorithm(group, algorithm, mine);
@@ -78,7 +94,10 @@ void Anticipation::run(const Signature& signature, const Algorithm& algorithm, c
   if (misses_ > 0 && expected_) no_ahead_before_ = calls_ + (std::uint64_t{1} << std::min(misses_, kMostDoublings));
   ++calls_;
   site.algorithm = &algorithm;
-  site.sorted = site.sorted || algorithm.order_use != OrderUse::none;
+  if (algorithm.order_use != OrderUse::none) {
+    site.sorted = true;
+    latest_sorted_ = calls_;
+  }
   note_arrival(site);
   expect_next();
   begin_ahead();
@@ -87,7 +106,7 @@ void Anticipation::run(const Signature& signature, const Algorithm& algorithm, c
 
 // What is begun for the next call must not meet the messages of the call that comes in its stead.
 std::uint32_t Anticipation::stream(bool expected) const {
-  return static_cast<std::uint32_t>(1 + 2 * (calls_ % kStreams) + (expected ? 1 : 0));
+  return static_cast<std::uint32_t>(kFirstStream + 2 * (calls_ % kStreams) + (expected ? 1 : 0));
 }
 
 bool Anticipation::is_expected(std::size_t number, const Algorithm& algorithm) const {
@@ -132,13 +151,15 @@ void Anticipation::note_arrival(Site& site) {
     constexpr std::size_t kRow = History::kWindow + 1;
     for (std::size_t i = kRow - 1; i < site.all.size(); i += kRow) all_give_hints = all_give_hints && site.all[i] != 0;
   }
+  if (calls_ - latest_sorted_ > kForgetAfter) all_give_hints = false;  // nobody would act on them
   if (in_window == 0 && site.sorted) {
     site.sorted = false;
     site.exchanging = true;
     site.mine.back() = hints_.marks() > site.marks ? 1 : 0;
     site.marks = hints_.marks();
     site.all.resize(static_cast<std::size_t>(endpoint_.size) * site.mine.size());
-    PMPI_Iallgather(site.mine.data(), History::kWindow + 1, MPI_INT64_T, site.all.data(), History::kWindow + 1,
+    site.sent = site.mine;
+    PMPI_Iallgather(site.sent.data(), History::kWindow + 1, MPI_INT64_T, site.all.data(), History::kWindow + 1,
                     MPI_INT64_T, comm_, &site.exchange);
   }
   hinted_order_.reset();
@@ -157,26 +178,31 @@ void Anticipation::learn(Site& site) {
 }
 
 void Anticipation::tell_others(std::int64_t expected_ns) {
-  PMPI_Wait(&telling_, MPI_STATUS_IGNORE);  // for the last call, if its algorithm had no use for it
+  Telling& now = telling();
+  PMPI_Wait(&now.request, MPI_STATUS_IGNORE);  // of an earlier call that this rank could do without
   told_ = true;
-  mine_ = expected_ns;
-  PMPI_Iallgather(&mine_, 1, MPI_INT64_T, told_ns_.data(), 1, MPI_INT64_T, hints_comm_, &telling_);
+  now.mine = expected_ns;
+  PMPI_Iallgather(&now.mine, 1, MPI_INT64_T, now.all.data(), 1, MPI_INT64_T, hints_comm_, &now.request);
+}
+
+// SimGrid's MPI_Test says nothing of a request that is null.
+bool Anticipation::has_ended(MPI_Request& request) {
+  int done = 1;
+  if (request != MPI_REQUEST_NULL) PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  return done != 0;
 }
 
 bool Anticipation::others_have_told() {
-  if (hinted_order_) return true;
-  if (!told_) return false;
-  int done = 0;
-  PMPI_Test(&telling_, &done, MPI_STATUS_IGNORE);
-  if (done != 0) hinted_order_.emplace(told_ns_);
-  return done != 0;
+  if (!hinted_order_ && told_ && has_ended(telling().request)) hinted_order_.emplace(telling().all);
+  return hinted_order_.has_value();
 }
 
 void Anticipation::hint() {
   const std::unique_lock lock(mutex_, kHintPatience);
   if (!lock || closed_) return;
   const auto expected_ns = hints_.expected_end_ns();
-  if (hinted_ && !told_ && expected_ns) tell_others(*expected_ns - clock_offset_ns_);
+  // A mark waits for nobody: where others are so far behind, this rank tells when it arrives.
+  if (hinted_ && !told_ && expected_ns && has_ended(telling().request)) tell_others(*expected_ns - clock_offset_ns_);
   update_work();
 }
 
@@ -197,6 +223,7 @@ bool Anticipation::poll() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || closed_) return false;
   const bool had_begun = ahead_ != nullptr;
+  others_have_told();  // or nobody drives the messages by which they do
   if (!had_begun) begin_ahead();
   const bool any = endpoint_.executor.poll(endpoint_.transport);
   update_work();
@@ -243,8 +270,8 @@ void Anticipation::give_up() {
 
 // What has begun and has no messages under way waits for the program alone.
 void Anticipation::update_work() {
-  const bool under_way = ahead_ && endpoint_.transport.busy();
-  has_work_.store(!closed_ && (under_way || (told_ && !hinted_order_)), std::memory_order_release);
+  const bool under_way = (ahead_ && endpoint_.transport.busy()) || (told_ && !hinted_order_);
+  has_work_.store(!closed_ && under_way, std::memory_order_release);
 }
 
 }  // namespace stretto::intercept

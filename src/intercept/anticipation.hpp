@@ -42,6 +42,8 @@ class Anticipation {
 
   /// The program is in a call of `signature`: runs `algorithm` to its end.
   void run(const Signature& signature, const Algorithm& algorithm, const Call& call);
+  /// The same with a call that is not anticipated, beside what has begun ahead.
+  void run_beside(const Algorithm& algorithm, const Call& call);
 
   /// The program has told of its progress. Of no use, and no reason to wait, if another thread is in a call.
   void hint();
@@ -61,12 +63,21 @@ class Anticipation {
     int calls = 0;
     bool sorted = false;      // an algorithm that uses the order has served a call since the latest exchange
     bool exchanging = false;  // and the ranks will learn from that
-    std::uint64_t marks = 0;                                // of this process, when it last told the others
+    std::uint64_t marks = 0;  // of this process, when it last told the others
     std::array<std::int64_t, History::kWindow + 1> mine{};  // this rank's arrivals, and whether it gives hints
+    std::array<std::int64_t, History::kWindow + 1> sent{};  // the same, while it is under way
     std::vector<std::int64_t> all;
     MPI_Request exchange = MPI_REQUEST_NULL;
     const Algorithm* algorithm = nullptr;  // that served it last
   };
+  // What this rank tells the others of its next arrival, and they of theirs. Early ranks are some calls ahead of those
+  // who have yet to tell.
+  struct Telling {
+    std::int64_t mine = 0;
+    std::vector<std::int64_t> all;  // by rank
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  static constexpr std::size_t kTellings = 8;
   // A call that was begun before the program was in it.
   struct Ahead {
     const Algorithm* algorithm;
@@ -76,6 +87,8 @@ class Anticipation {
   };
 
   std::int64_t common_clock_ns() const { return endpoint_.platform.now_ns() - clock_offset_ns_; }
+  std::unique_lock<std::timed_mutex> lock_for_program();
+  Telling& telling() { return tellings_[calls_ % kTellings]; }
   std::uint32_t stream(bool expected) const;
   bool is_expected(std::size_t number, const Algorithm& algorithm) const;
   void expect_next();
@@ -84,6 +97,7 @@ class Anticipation {
   void note_arrival(Site& site);
   void learn(Site& site);
   void tell_others(std::int64_t expected_ns);
+  static bool has_ended(MPI_Request& request);
   bool others_have_told();
   void begin_ahead();
   void give_up();
@@ -112,9 +126,8 @@ class Anticipation {
 
   bool hinted_ = false;  // all ranks give hints: each tells the others once before every call
   bool told_ = false;    // for the next call
-  std::int64_t mine_ = 0;
-  std::vector<std::int64_t> told_ns_;  // by rank
-  MPI_Request telling_ = MPI_REQUEST_NULL;
+  std::array<Telling, kTellings> tellings_;
+  std::uint64_t latest_sorted_ = 0;           // number of the latest call whose algorithm used the order
   std::optional<ArrivalOrder> hinted_order_;  // for the next call
 };
 

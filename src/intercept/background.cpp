@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <system_error>
 
 #include "intercept/native.hpp"
 
@@ -21,7 +24,7 @@ constexpr microseconds kLongestAtFirst{1000};
 // most by which news after a long wait may be held up.
 microseconds nap_after(microseconds quiet) {
   constexpr microseconds kShortest{50};
-  constexpr microseconds kLongest{5000};
+  constexpr microseconds kLongest{10000};
   return std::max(std::clamp(quiet, kShortest, kLongestAtFirst), std::min(quiet / 8, kLongest));
 }
 
@@ -77,13 +80,30 @@ void BackgroundWork::remove(Anticipation& anticipation) {
 }
 
 void BackgroundWork::wake() {
-  if (!threaded_) return;
+  if (!threaded_ || !any_work()) return;
   {
     const std::scoped_lock lock(sleep_);
     awake_ = true;
-    if (!thread_.joinable() && !stopping_) thread_ = std::thread([this] { run(); });
+    if (!thread_.joinable() && !stopping_) start();
   }
   woken_.notify_one();
+}
+
+// The program's signals are not for this thread. Without one the program's own calls do its work.
+void BackgroundWork::start() {
+  sigset_t all;
+  sigset_t mine;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &mine);
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    std::fprintf(stderr, "stretto: no thread for the background (%s): the program's MPI calls drive it instead\n",
+                 error.what());
+    threaded_ = false;
+    pollable_.store(true, std::memory_order_relaxed);
+  }
+  pthread_sigmask(SIG_SETMASK, &mine, nullptr);
 }
 
 void BackgroundWork::stop() {
@@ -136,6 +156,7 @@ void BackgroundWork::run() {
     } else {
       woken_.wait(lock, called);
     }
+    // A call of the program's is news, but no reason to look as often as after a message.
     if (awake_) quiet = std::min(quiet, kLongestAtFirst);
     awake_ = false;
     if (stopping_) return;

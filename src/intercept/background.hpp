@@ -33,7 +33,7 @@ class BackgroundWork {
   void add(Anticipation& anticipation);
   void remove(Anticipation& anticipation);
 
-  /// There may be work now.
+  /// Lets the thread look, if there is work.
   void wake();
   /// Where there is no thread: from within the program's MPI calls and marks.
   void poll() {
@@ -48,6 +48,7 @@ class BackgroundWork {
   void stop();
 
  private:
+  void start();
   void run();
   bool look();
   bool poll_all();

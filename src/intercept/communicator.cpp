@@ -201,9 +201,13 @@ int Engine::run(const Algorithm& algorithm, const Call& call) {
     if (anticipation_->has_work()) background_->wake();
     return algorithm.memory == Memory::none ? Board::kNoPlace : board_->place();
   }
-  Group group(*endpoint_);
-  Task task = run_algorithm(group, algorithm, call);
-  endpoint_->executor.drive(task, *transport_);
+  if (anticipation_) {
+    anticipation_->run_beside(algorithm, call);
+  } else {
+    Group group(*endpoint_);
+    Task task = run_algorithm(group, algorithm, call);
+    endpoint_->executor.drive(task, *transport_);
+  }
   return algorithm.memory == Memory::none ? Board::kNoPlace : board_->place();
 }
 

@@ -5,6 +5,13 @@
 
 namespace stretto::intercept {
 
+/// Whether the MPI library takes one buffer for both sides of a collective call.
+#if defined(OPEN_MPI)
+inline constexpr bool kTakesSameBuffer = true;
+#else
+inline constexpr bool kTakesSameBuffer = false;
+#endif
+
 /// The next definition of `symbol` behind this library: the MPI library's, or another tool's that is layered below.
 /// Ends the process with a message if there is none.
 void* next_symbol(const char* symbol);

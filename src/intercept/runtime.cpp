@@ -21,11 +21,19 @@ bool speaks_for_all() {
   return true;
 }
 
+// The same for a node, where known: what is wrong on one need not be on another.
+bool speaks_for_node() {
+  for (const char* variable : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}) {
+    if (const char* rank = std::getenv(variable)) return std::strcmp(rank, "0") == 0;
+  }
+  return true;
+}
+
 // A launcher ends the whole job at the first exit: whoever is silent stays until the speaker has spoken, which ends it.
 constexpr unsigned kSilentSeconds = 2;
 
-[[noreturn]] void refuse(const std::string& message) {
-  if (speaks_for_all()) {
+[[noreturn]] void refuse(const std::string& message, bool speaks = speaks_for_all()) {
+  if (speaks) {
     std::fprintf(stderr, "%s\n", message.c_str());
   } else {
     sleep(kSilentSeconds);
@@ -65,8 +73,9 @@ void Runtime::check_environment() {
   std::string error;
   configuration_ = read_configuration(error);
   if (error.empty()) error = Profiler::find_error(configuration_.profile);
-  if (error.empty()) error = BackgroundWork::find_error(configuration_.background_cores);
   if (!error.empty()) refuse(error);
+  error = BackgroundWork::find_error(configuration_.background_cores);
+  if (!error.empty()) refuse(error, speaks_for_node());
 }
 
 void Runtime::start() {

@@ -114,7 +114,10 @@ class Distribution {
     if (layout->ordered && side.buffer == nullptr && count > 0) return false;
     return layout->predefined || Runtime::get().is_committed(side.datatype);
   }
+  // MPICH calls it an error. Open MPI goes on, and so may we: the root's own block is in place, or apart from the
+  // first.
   bool is_same_buffer(Side side) const {
+    if (kTakesSameBuffer) return false;
     return own_ && own_bytes_ > 0 && side.buffer != MPI_BOTTOM && own_->is_at(side.buffer);
   }
   static MPI_Aint extent_of(MPI_Datatype datatype) {

@@ -86,7 +86,7 @@ std::vector<std::string_view> split_at_commas(std::string_view text) {
   return parts;
 }
 
-constexpr std::size_t kMostCores = 1024;  // that the kernel's set of fixed size holds
+constexpr std::size_t kMostCores = 1024;  // in a cpu_set_t
 
 // Numbers and ranges, as taskset(1) takes them: 0,2-3.
 std::optional<std::vector<std::size_t>> parse_cores(std::string_view text) {
@@ -166,7 +166,7 @@ std::uint64_t Configuration::fingerprint() const {
   }
   mix(deterministic ? 1 : 0);
   mix(single_copy ? 1 : 0);
-  mix(background == Background::off ? 1 : 0);
+  mix(static_cast<std::uint64_t>(background));
   mix(shared_memory_bytes);
   mix(profile.directory.empty() ? 0 : 1);
   mix(profile.every);

@@ -38,12 +38,12 @@ const Known& known() {
 // More ranks than these have not been measured.
 constexpr std::size_t kLinearFrom = 32 * kKiB;
 constexpr std::size_t kAnnouncedFrom = 128 * kKiB;
-constexpr int kMostLinearRanks = 64;
+constexpr int kMostRanks = 64;
 
 // A background thread costs the program CPU time, so it has to be asked for (STRETTO_BACKGROUND=thread). Then a late
 // root finds the blocks of its gather there. A scatter's data is not there before its root.
 const Algorithm* rule_between_nodes(const CallFacts& facts, bool background) {
-  if (facts.bytes < kLinearFrom || facts.ranks > kMostLinearRanks) return nullptr;
+  if (facts.bytes < kLinearFrom || facts.ranks > kMostRanks) return nullptr;
   if (facts.collective == Collective::gather) {
     return background ? known().gather_background : known().gather_nonblocking;
   }
@@ -55,7 +55,9 @@ const Algorithm* rule_between_nodes(const CallFacts& facts, bool background) {
 // of Open MPI's, for 2 to 8 ranks. Below, 2 and 4 ranks lose up to 2.1, 8 take 0.2 to 0.6.
 constexpr std::size_t kCopiedFrom = 2 * kKiB;
 constexpr int kManyRanks = 8;
-bool is_worth_copying(std::size_t bytes, int ranks) { return bytes >= kCopiedFrom || ranks >= kManyRanks; }
+bool is_worth_copying(std::size_t bytes, int ranks) {
+  return ranks <= kMostRanks && (bytes >= kCopiedFrom || ranks >= kManyRanks);
+}
 
 // The default rule; nullptr is the MPI library's own.
 const Algorithm* rule(const CallFacts& facts, bool background) {
@@ -117,7 +119,7 @@ bool may_serve(const Configuration& configuration, Collective collective, std::s
     case Choice::Kind::by_rule:
       if (collective <= Collective::barrier) return true;
       if (collective != Collective::scatter && collective != Collective::gather) return false;
-      return is_worth_copying(bytes, ranks) && ranks <= kMostLinearRanks;  // whether on one node is not known yet
+      return is_worth_copying(bytes, ranks);  // whether on one node is not known yet
   }
   return false;
 }

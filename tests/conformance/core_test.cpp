@@ -201,6 +201,9 @@ TEST(Rules, BlocksOnANode) {
     facts.ranks = 8;
     EXPECT_EQ(choose(configuration, facts)->name, "arrival_copy");
     EXPECT_TRUE(may_serve(configuration, collective, facts.bytes, facts.ranks));
+    facts.ranks = 65;
+    EXPECT_EQ(choose(configuration, facts), nullptr);
+    EXPECT_FALSE(may_serve(configuration, collective, facts.bytes, facts.ranks));
   }
 }
 

@@ -88,9 +88,14 @@ def one_message(outcome: Outcome) -> str:
     return messages[0]
 
 
-def test_different_settings_on_different_ranks_are_refused(compiled: Compiled) -> None:
+@pytest.mark.parametrize(
+    ("setting", "one", "other"), (("allreduce", "ring", "native"), ("background", "thread", "polled"))
+)
+def test_different_settings_on_different_ranks_are_refused(
+    compiled: Compiled, setting: str, one: str, other: str
+) -> None:
     program = [compiled("intercept/hundred_calls.c")]
-    parts = [Part(program, 1, stretto_env(allreduce="ring")), Part(program, 1, stretto_env(allreduce="native"))]
+    parts = [Part(program, 1, stretto_env(**{setting: value})) for value in (one, other)]
     outcome = run_job(mpirun_command(parts), {})
     # Hydra ends the other ranks at once, and may give their signal instead.
     assert outcome.code == 2 or (FAMILY == "mpich" and outcome.code != 0), outcome.output

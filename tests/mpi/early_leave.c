@@ -1,6 +1,7 @@
 /* A gather whose root does not come before it has heard from all others that they have left: it ends only if the root's
- * side of it is done in the background. Of the kinds that ask, or whose blocks wait to be received. Argument: the
- * algorithm that is forced between two rounds, if any. */
+ * side of it is done in the background. The blocks are longer than what MPI takes from a sender before anybody
+ * receives. Argument: the algorithm that is forced between two rounds, if any; "linear" goes before it, so that what
+ * has begun is given up and begun anew. */
 #include "collectives.h"
 
 int main(int argc, char** argv) {

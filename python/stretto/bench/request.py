@@ -118,6 +118,13 @@ class Arrival:
         return {"noise": f"{self.rate:{number_format}},", "rank-late": f"{self.rank},"}.get(self.name, "")
 
 
+def _parse_delay_ns(arrival: str, time: str) -> float:
+    delay_ns = parse_time_ns(time)
+    if not 0 < delay_ns <= _LONGEST_DELAY_NS:
+        raise UsageError(f"--arrival {arrival}: the delay must lie above 0 and at most at 60s")
+    return delay_ns
+
+
 def parse_arrival(text: str) -> Arrival:
     name, _, value = text.partition(":")
     if text == "balanced":
@@ -132,12 +139,10 @@ def parse_arrival(text: str) -> Arrival:
         if not 0 < noise.value * noise.rate < 0.9e9:
             raise UsageError(f"--arrival {text}: detours must take more than nothing and less than 90 % of the time")
         return noise
-    rank_late = name == "rank-late" and comma and re.fullmatch(r"\d{1,6}", number)
-    if name in TIMED_PATTERNS or rank_late:
-        delay_ns = parse_time_ns(time if rank_late else value)
-        if not 0 < delay_ns <= _LONGEST_DELAY_NS:
-            raise UsageError(f"--arrival {text}: the delay must lie above 0 and at most at 60s")
-        return Arrival(name, delay_ns, rank=int(number) if rank_late else 0)
+    if name == "rank-late" and comma and re.fullmatch(r"\d{1,6}", number):
+        return Arrival(name, _parse_delay_ns(text, time), rank=int(number))
+    if name in TIMED_PATTERNS:
+        return Arrival(name, _parse_delay_ns(text, value))
     choices = ", ".join(f"{pattern}:TIME" for pattern in TIMED_PATTERNS)
     raise UsageError(
         f"--arrival {text}: choose balanced, mif:FACTOR, noise:HZ,TIME, rank-late:RANK,TIME, replay:DIR, {choices}"

@@ -9,7 +9,7 @@
 
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/announcements.hpp"
-#include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/early_blocks.hpp"
 
 namespace stretto::gather {
 namespace {
@@ -17,16 +17,11 @@ namespace {
 constexpr int kAtATime = 2;
 
 struct Intake {
-  Announcements announcements;
-  int turns = 0;              // that have been given out
-  std::byte* kept = nullptr;  // where blocks go that come before the root
-  std::vector<int> early;     // whose blocks these are, but for those that are coming in
+  EarlyBlocks blocks;
+  Announcements announcements{};
+  int turns = 0;             // that have been given out
+  std::vector<int> early{};  // whose blocks have come before the root
 };
-
-void copy_kept(Group& g, const Call& call, const Intake& intake, int rank) {
-  const Block theirs = block_of(call, rank);
-  g.copy(call.output + offset(call, theirs), intake.kept + offset(call, theirs), bytes(call, theirs));
-}
 
 Task take_turns(Group& g, Call& call, Intake& intake) {
   while (intake.turns < g.size() - 1) {
@@ -34,23 +29,22 @@ Task take_turns(Group& g, Call& call, Intake& intake) {
     co_await g.reached(intake.announcements.heard, turn);
     const int rank = intake.announcements.waiting.front();
     intake.announcements.waiting.pop_front();
-    const Block theirs = block_of(call, rank);
-    const bool keep = !call.is_here();
-    co_await g.recv((keep ? intake.kept : call.output) + offset(call, theirs), bytes(call, theirs), rank);
-    if (!call.is_here()) {
+    std::byte* place = intake.blocks.place(rank);
+    co_await g.recv(place, bytes(call, block_of(call, rank)), rank);
+    if (call.is_here()) {
+      intake.blocks.move_in(rank);
+    } else {
       intake.early.push_back(rank);
-    } else if (keep) {
-      copy_kept(g, call, intake, rank);
     }
   }
 }
 
 // When the root is there: its own block, and what has come before it.
-Task move_in(Group& g, Call& call, const Intake& intake) {
+Task move_in(Group& g, Call& call, Intake& intake) {
   co_await g.caller(call);
   const Block mine = block_of(call, call.root);
   g.copy(call.output + offset(call, mine), call.input, bytes(call, mine));
-  for (int rank : intake.early) copy_kept(g, call, intake, rank);
+  for (int rank : intake.early) intake.blocks.move_in(rank);
 }
 
 }  // namespace
@@ -64,9 +58,7 @@ Task announced_linear(Group& g, Call call) {
     co_await announcement;
     co_return;
   }
-  Scratch memory = g.scratch(call.is_here() ? 0 : static_cast<std::size_t>(g.size()) * call.bytes());
-  Intake intake;
-  intake.kept = memory.data();
+  Intake intake{EarlyBlocks(g, call)};
   TaskGroup all;
   hear_announcements(g, call, intake.announcements, all);
   for (int i = 0; i < kAtATime; ++i) all.spawn(take_turns(g, call, intake));

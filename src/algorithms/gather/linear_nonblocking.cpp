@@ -7,7 +7,7 @@
 // early blocks are kept.
 
 #include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/early_blocks.hpp"
 #include "algorithms/patterns/others.hpp"
 
 namespace stretto::gather {
@@ -18,15 +18,12 @@ Task linear_nonblocking(Group& g, Call call) {
     co_await g.send(call.input, call.bytes(), call.root);
     co_return;
   }
-  const bool keep = !call.is_here();
   const std::vector<int> ranks = others(g, call);
-  Scratch memory = g.scratch(keep ? static_cast<std::size_t>(g.size()) * call.bytes() : 0);
-  std::byte* blocks = keep ? memory.data() : call.output;
+  EarlyBlocks blocks(g, call);
   std::vector<Transfer> receives;
-  receives.reserve(static_cast<std::size_t>(g.size()));  // transfers stay where they are while under way
+  receives.reserve(ranks.size());  // transfers stay where they are while under way
   for (int rank : ranks) {
-    const Block theirs = block_of(call, rank);
-    receives.push_back(g.recv(blocks + offset(call, theirs), bytes(call, theirs), rank));
+    receives.push_back(g.recv(blocks.place(rank), bytes(call, block_of(call, rank)), rank));
     receives.back().start();
   }
   co_await g.caller(call);
@@ -35,8 +32,7 @@ Task linear_nonblocking(Group& g, Call call) {
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     Transfer& receive = receives[i];
     co_await receive;
-    const Block theirs = block_of(call, ranks[i]);
-    if (keep) g.copy(call.output + offset(call, theirs), blocks + offset(call, theirs), bytes(call, theirs));
+    blocks.move_in(ranks[i]);
   }
 }
 

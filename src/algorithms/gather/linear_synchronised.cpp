@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/early_blocks.hpp"
 #include "algorithms/patterns/others.hpp"
 
 namespace stretto::gather {
@@ -40,22 +40,16 @@ Task linear_synchronised(Group& g, Call call) {
     co_await answer(g, call);
     co_return;
   }
-  // What comes before the root itself does is kept, and copied when it is there.
-  Scratch memory = g.scratch(call.is_here() ? 0 : static_cast<std::size_t>(g.size()) * call.bytes());
-  std::vector<int> kept;
-  for (int rank : others(g, call)) {
-    const Block theirs = block_of(call, rank);
-    const bool keep = !call.is_here();
-    if (keep) kept.push_back(rank);
-    co_await ask(g, rank, (keep ? memory.data() : call.output) + offset(call, theirs), bytes(call, theirs));
+  const std::vector<int> ranks = others(g, call);
+  EarlyBlocks blocks(g, call);
+  for (int rank : ranks) {
+    std::byte* place = blocks.place(rank);
+    co_await ask(g, rank, place, bytes(call, block_of(call, rank)));
   }
   co_await g.caller(call);
   const Block mine = block_of(call, call.root);
   g.copy(call.output + offset(call, mine), call.input, bytes(call, mine));
-  for (int rank : kept) {
-    const std::size_t at = offset(call, block_of(call, rank));
-    g.copy(call.output + at, memory.data() + at, call.bytes());
-  }
+  for (int rank : ranks) blocks.move_in(rank);
 }
 
 }  // namespace stretto::gather

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "core/group.hpp"
@@ -46,19 +46,16 @@ class Nodes {
   std::vector<Node> nodes_;
 };
 
-inline Nodes::Nodes(const Group& g, int root) {
-  const auto p = static_cast<std::size_t>(g.size());
-  std::vector<std::size_t> place(p, 0);  // of a node's next rank, at the node's lowest rank; first: how many it has
-  for (int rank = 0; rank < g.size(); ++rank) ++place[static_cast<std::size_t>(g.node_of(rank))];
-  ranks_.resize(p);
-  std::size_t before = 0;
-  for (std::size_t node = 0; node < p; ++node) {
-    const std::size_t count = std::exchange(place[node], before);
-    if (count == 0) continue;
-    nodes_.push_back({leader_of(g, root, static_cast<int>(node)), {ranks_.data() + before, count}, before});
-    before += count;
+inline Nodes::Nodes(const Group& g, int root) : ranks_(static_cast<std::size_t>(g.size())) {
+  std::iota(ranks_.begin(), ranks_.end(), 0);
+  std::stable_sort(ranks_.begin(), ranks_.end(), [&](int a, int b) { return g.node_of(a) < g.node_of(b); });
+  for (std::size_t before = 0; before < ranks_.size();) {
+    const int node = g.node_of(ranks_[before]);
+    std::size_t end = before;
+    while (end < ranks_.size() && g.node_of(ranks_[end]) == node) ++end;
+    nodes_.push_back({leader_of(g, root, node), {ranks_.data() + before, end - before}, before});
+    before = end;
   }
-  for (int rank = 0; rank < g.size(); ++rank) ranks_[place[static_cast<std::size_t>(g.node_of(rank))]++] = rank;
 }
 
 }  // namespace stretto

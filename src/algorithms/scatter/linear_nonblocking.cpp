@@ -2,8 +2,9 @@
 //
 // What MPI_Isend to everybody gives, and so the yardstick of whatever sorts or predicts.
 // `background_linear_nonblocking` lets the others receive before they arrive.
-// Cost: (P-1)(α + nβ) or less, as latencies overlap. A late rank delays nobody; but all messages share the root's port,
-// so the early ranks' blocks wait for each other.
+// Cost: α + (P-1) nβ, n bytes a block, as latencies overlap. After the last arrival, if that is not the root: α + nβ,
+// in the background a copy. A late rank delays nobody; but all messages share the root's port, so the early ranks'
+// blocks wait for each other.
 
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/blocks.hpp"

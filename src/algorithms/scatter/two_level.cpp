@@ -76,6 +76,7 @@ Task two_level(Group& g, Call call) {
     co_return;
   }
   const Nodes nodes(g, call.root);
+  // Named before it is awaited: GCC 12 destroys what a conditional expression made too early.
   Task task = leader == call.root ? give_all(g, call, nodes) : pass_on(g, call, nodes.led_by(leader));
   co_await task;
 }
