@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/group.hpp"
@@ -56,6 +57,19 @@ inline Nodes::Nodes(const Group& g, int root) : ranks_(static_cast<std::size_t>(
     nodes_.push_back({leader_of(g, root, node), {ranks_.data() + before, end - before}, before});
     before = end;
   }
+}
+
+/// At the root: `serve` for every other node, beside `own`, its own. `packed` has room for the blocks of the node,
+/// unless those of each node are consecutive.
+inline Task serve_nodes(Group& g, const Call& call, const Nodes& nodes,
+                        Task (*serve)(Group& g, const Call& call, const Node& node, std::byte* packed), Task own) {
+  Scratch memory = g.scratch(nodes.are_consecutive() ? 0 : static_cast<std::size_t>(g.size()) * call.bytes());
+  TaskGroup all;
+  for (const Node& node : nodes) {
+    if (node.leader != call.root) all.spawn(serve(g, call, node, memory.data() + node.before * call.bytes()));
+  }
+  all.spawn(std::move(own));
+  co_await all.join();
 }
 
 }  // namespace stretto

@@ -55,16 +55,10 @@ Task give(Group& g, const Call& call, const Node& node, std::byte* packed) {
 }
 
 Task give_all(Group& g, const Call& call, const Nodes& nodes) {
-  const std::size_t n = call.bytes();
-  Scratch memory = g.scratch(nodes.are_consecutive() ? 0 : static_cast<std::size_t>(g.size()) * n);
-  TaskGroup blocks;
-  for (const Node& node : nodes) {
-    if (node.leader != call.root) blocks.spawn(give(g, call, node, memory.data() + node.before * n));
-  }
   const Node& own = nodes.led_by(call.root);
   const auto place = [&](std::size_t i) { return call.input + offset(call, block_of(call, own.ranks[i])); };
-  blocks.spawn(hand_out(g, call, own, place));
-  co_await blocks.join();
+  Task all = serve_nodes(g, call, nodes, &give, hand_out(g, call, own, place));
+  co_await all;
 }
 
 }  // namespace
