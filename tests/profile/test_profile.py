@@ -155,7 +155,7 @@ def test_planted_lateness_is_found(compiled: Compiled, tmp_path: Path) -> None:
     """
     outcome = run_mpi([compiled("profile/planted.c"), "30"], RANKS, profiled(tmp_path, **NATIVE)).check()
     late = float(outcome.lines("truth:")[0])
-    assert late > 0.2
+    assert late > 0.1  # 10 times 20 ms, less what the machine adds to the others
     summary = summarise(open_profile(tmp_path))
     first = summary.stragglers[0]
     assert first.rank == 3
