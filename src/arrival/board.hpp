@@ -133,7 +133,7 @@ class Board {
   std::byte* pool_ = nullptr;
   std::size_t pool_bytes_ = 0;
 
-  std::uint64_t call_ = 1;  // the first call is number 2, so that "two calls before" is never negative
+  std::uint64_t call_ = 1;           // the first call is number 2, so that "two calls before" is never negative
   std::uint64_t everyone_left_ = 1;  // nobody was ever in call 1
   std::int64_t recent_skew_ns_ = 0;
   std::uint32_t arrivals_before_[2] = {0, 0};  // arrivals of earlier calls of each parity

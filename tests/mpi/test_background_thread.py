@@ -39,7 +39,7 @@ def test_a_thread_with_nothing_to_do_sleeps(compiled: Compiled) -> None:
 
 
 def test_a_thread_with_a_call_begun_looks_seldom(compiled: Compiled) -> None:
-    """Every 10 ms when nothing has come for long, and no more when all is there; a look takes what the machine takes."""
+    """Every 10 ms when nothing has come for long, no more when all is there; a look takes what the machine takes."""
     root, _ = ranks_of(compiled, 0, 2)
     assert 10 < root["begun"]["naps"] < 300 * root["begun"]["wall_s"]
     assert root["come"]["naps"] < 20
