@@ -202,7 +202,9 @@ def reproduce(
     points: list[Point] = []
     for figure in figures:
         for arrival, published in figure.published.items():
-            own, setup, notes = measure(figure, arrival, ranks, mpirun, timeout_seconds)
+            own, where_it_ran, notes = measure(figure, arrival, ranks, mpirun, timeout_seconds)
+            if figure.platform is None or not setup:  # of the real machine, if there is any
+                setup = where_it_ran
             points += own
             console.print(figure_table(figure, arrival, own))
             for note in notes:

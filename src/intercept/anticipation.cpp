@@ -9,9 +9,9 @@ namespace stretto::intercept {
 namespace {
 
 constexpr int kLearnAfter = History::kWindow / 2;  // calls: long enough for the exchange to have ended by itself
-constexpr std::uint64_t kForgetAfter = 4 * History::kWindow;  // calls
-constexpr std::uint64_t kFirstStream = 1024;                  // beyond those of calls beside
-constexpr std::uint64_t kStreams = 8192;                      // twice, as tags go up to 32767 at least
+constexpr std::uint64_t kForgetAfter = std::uint64_t{4} * History::kWindow;  // calls
+constexpr std::uint64_t kFirstStream = 1024;                                 // beyond those of calls beside
+constexpr std::uint64_t kStreams = 8192;                                     // twice, as tags go up to 32767 at least
 constexpr unsigned kMostDoublings = 12;
 constexpr std::size_t kMostAheadBytes = std::size_t{256} << 20;  // of all blocks: what comes early needs memory
 constexpr std::chrono::milliseconds kHintPatience{1};            // longer than the background looks
