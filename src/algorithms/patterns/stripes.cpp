@@ -22,7 +22,8 @@ Stripes::Stripes(Group& g, const Call& call)
       call_(call),
       board_(g.board()),
       chunk_count_(chunk_elements(call)),
-      chunks_((call.count + chunk_count_ - 1) / chunk_count_),
+      // One even of no elements: that each rank contributes is what orders the times of arrival before their reading.
+      chunks_(std::max<std::size_t>(1, (call.count + chunk_count_ - 1) / chunk_count_)),
       position_(board_.arrive(g, call.input)) {}
 
 Task Stripes::contribute(bool copy_finished) {
