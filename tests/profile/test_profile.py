@@ -149,13 +149,13 @@ def test_names_are_those_of_the_library(compiled: Compiled, tmp_path: Path) -> N
 
 @needs_four_ranks
 def test_planted_lateness_is_found(compiled: Compiled, tmp_path: Path) -> None:
-    """Rank 3 comes 20 ms late to 10 of 30 allreduces, rank 1 comes 5 ms late to all broadcasts, whose root it is.
+    """Rank 3 comes 40 ms late to 10 of 30 allreduces, rank 1 comes 5 ms late to all broadcasts, whose root it is.
 
     The machine adds to that, so the truth is what the program's own clock says.
     """
     outcome = run_mpi([compiled("profile/planted.c"), "30"], RANKS, profiled(tmp_path, **NATIVE)).check()
     late = float(outcome.lines("truth:")[0])
-    assert late > 0.1  # 10 times 20 ms, less what the machine adds to the others
+    assert late > 0.2  # 10 times 40 ms, less what the machine adds to the others
     summary = summarise(open_profile(tmp_path))
     first = summary.stragglers[0]
     assert first.rank == 3

@@ -42,8 +42,7 @@ Task take_turns(Group& g, Call& call, Intake& intake) {
 // When the root is there: its own block, and what has come before it.
 Task move_in(Group& g, Call& call, Intake& intake) {
   co_await g.caller(call);
-  const Block mine = block_of(call, call.root);
-  g.copy(call.output + offset(call, mine), call.input, bytes(call, mine));
+  put_own_block(g, call);
   for (int rank : intake.early) intake.blocks.move_in(rank);
 }
 

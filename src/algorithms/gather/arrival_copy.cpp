@@ -21,7 +21,7 @@ Task arrival_copy(Group& g, Call call) {
     co_return;
   }
   board.arrive(g);
-  g.copy(call.output + offset(call, block_of(call, call.root)), call.input, n);
+  put_own_block(g, call);
   for (int position = 0; position < g.size(); ++position) {
     Arrival& arrival = board.arrival(position);
     co_await g.reached(arrival.announced, board.call());

@@ -14,8 +14,7 @@ Task linear(Group& g, Call call) {
     co_await g.send(call.input, call.bytes(), call.root);
     co_return;
   }
-  const Block mine = block_of(call, call.root);
-  g.copy(call.output + offset(call, mine), call.input, bytes(call, mine));
+  put_own_block(g, call);
   for (int rank : others(g, call)) {
     const Block theirs = block_of(call, rank);
     co_await g.recv(call.output + offset(call, theirs), bytes(call, theirs), rank);

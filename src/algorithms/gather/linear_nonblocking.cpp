@@ -27,8 +27,7 @@ Task linear_nonblocking(Group& g, Call call) {
     receives.back().start();
   }
   co_await g.caller(call);
-  const Block mine = block_of(call, call.root);
-  g.copy(call.output + offset(call, mine), call.input, bytes(call, mine));
+  put_own_block(g, call);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     Transfer& receive = receives[i];
     co_await receive;

@@ -47,8 +47,7 @@ Task linear_synchronised(Group& g, Call call) {
     co_await ask(g, rank, place, bytes(call, block_of(call, rank)));
   }
   co_await g.caller(call);
-  const Block mine = block_of(call, call.root);
-  g.copy(call.output + offset(call, mine), call.input, bytes(call, mine));
+  put_own_block(g, call);
   for (int rank : ranks) blocks.move_in(rank);
 }
 

@@ -14,22 +14,13 @@
 namespace stretto::gather {
 namespace {
 
-/// At the leader: the blocks of its node, everybody's at once. `place(i)` is where that of the node's rank `i` goes.
+/// At the leader: the blocks of its node. `place(i)` is where that of the node's rank `i` goes.
 template <class Place>
 Task collect(Group& g, const Call& call, const Node& node, Place place) {
-  std::vector<Transfer> receives;
-  receives.reserve(node.ranks.size());  // transfers stay where they are while under way
-  std::byte* mine = nullptr;
-  for (std::size_t i = 0; i < node.ranks.size(); ++i) {
-    if (node.ranks[i] == node.leader) {
-      mine = place(i);
-      continue;
-    }
-    receives.push_back(g.recv(place(i), call.bytes(), node.ranks[i]));
-    receives.back().start();
-  }
-  g.copy(mine, call.input, call.bytes());
-  for (Transfer& receive : receives) co_await receive;
+  Task all = serve_ranks(
+      node, [&](std::size_t i) { return g.recv(place(i), call.bytes(), node.ranks[i]); },
+      [&](std::size_t i) { g.copy(place(i), call.input, call.bytes()); });
+  co_await all;
 }
 
 Task pass_on(Group& g, const Call& call, const Node& node) {

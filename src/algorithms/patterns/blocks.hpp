@@ -41,4 +41,16 @@ inline Call part_of(Call call, Block block) {
 inline std::size_t offset(const Call& call, Block block) { return block.first * call.element_bytes; }
 inline std::size_t bytes(const Call& call, Block block) { return block.count * call.element_bytes; }
 
+/// The scatter's root takes its own block.
+inline void take_own_block(Group& g, const Call& call) {
+  const Block mine = block_of(call, call.root);
+  g.copy(call.output, call.input + offset(call, mine), bytes(call, mine));
+}
+
+/// The gather's root puts its own block where it belongs.
+inline void put_own_block(Group& g, const Call& call) {
+  const Block mine = block_of(call, call.root);
+  g.copy(call.output + offset(call, mine), call.input, bytes(call, mine));
+}
+
 }  // namespace stretto

@@ -59,6 +59,24 @@ inline Nodes::Nodes(const Group& g, int root) : ranks_(static_cast<std::size_t>(
   }
 }
 
+/// At the leader: `transfer(i)` for each other rank i of its node, all of them at once, and `copy(i)` for itself.
+template <class MakeTransfer, class Copy>
+Task serve_ranks(const Node& node, MakeTransfer transfer, Copy copy) {
+  std::vector<Transfer> transfers;
+  transfers.reserve(node.ranks.size());  // transfers stay where they are while under way
+  std::size_t own = 0;
+  for (std::size_t i = 0; i < node.ranks.size(); ++i) {
+    if (node.ranks[i] == node.leader) {
+      own = i;
+      continue;
+    }
+    transfers.push_back(transfer(i));
+    transfers.back().start();
+  }
+  copy(own);
+  for (Transfer& each : transfers) co_await each;
+}
+
 /// At the root: `serve` for every other node, beside `own`, its own. `packed` has room for the blocks of the node,
 /// unless those of each node are consecutive.
 inline Task serve_nodes(Group& g, const Call& call, const Nodes& nodes,

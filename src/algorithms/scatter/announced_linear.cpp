@@ -32,8 +32,7 @@ Task announced_linear(Group& g, Call call) {
     co_await announcement;
     co_return;
   }
-  const Block mine = block_of(call, call.root);
-  g.copy(call.output, call.input + offset(call, mine), bytes(call, mine));
+  take_own_block(g, call);
   Announcements announcements;
   TaskGroup all;
   hear_announcements(g, call, announcements, all);

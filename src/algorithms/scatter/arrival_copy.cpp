@@ -25,7 +25,7 @@ Task arrival_copy(Group& g, Call call) {
     g.copy(board.block_data(rank, n), call.input + offset(call, block_of(call, rank)), n);
     g.publish(board.slot(rank).filled, board.call());
   }
-  g.copy(call.output, call.input + offset(call, block_of(call, call.root)), n);
+  take_own_block(g, call);
 }
 
 }  // namespace stretto::scatter

@@ -20,8 +20,7 @@ Task linear(Group& g, Call call) {
       const Block theirs = block_of(call, rank);
       co_await g.send(call.input + offset(call, theirs), bytes(call, theirs), rank);
     }
-    const Block mine = block_of(call, call.root);
-    g.copy(call.output, call.input + offset(call, mine), bytes(call, mine));
+    take_own_block(g, call);
     co_return;
   }
   co_await receive_block(g, call);

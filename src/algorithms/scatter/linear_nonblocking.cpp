@@ -26,8 +26,7 @@ Task linear_nonblocking(Group& g, Call call) {
     sends.push_back(g.send(call.input + offset(call, theirs), bytes(call, theirs), rank));
     sends.back().start();
   }
-  const Block mine = block_of(call, call.root);
-  g.copy(call.output, call.input + offset(call, mine), bytes(call, mine));
+  take_own_block(g, call);
   for (Transfer& send : sends) co_await send;
 }
 

@@ -14,22 +14,13 @@
 namespace stretto::scatter {
 namespace {
 
-/// At the leader: the blocks of its node, to everybody at once. `place(i)` is where that of the node's rank `i` is.
+/// At the leader: the blocks of its node. `place(i)` is where that of the node's rank `i` is.
 template <class Place>
 Task hand_out(Group& g, const Call& call, const Node& node, Place place) {
-  std::vector<Transfer> sends;
-  sends.reserve(node.ranks.size());  // transfers stay where they are while under way
-  const std::byte* mine = nullptr;
-  for (std::size_t i = 0; i < node.ranks.size(); ++i) {
-    if (node.ranks[i] == node.leader) {
-      mine = place(i);
-      continue;
-    }
-    sends.push_back(g.send(place(i), call.bytes(), node.ranks[i]));
-    sends.back().start();
-  }
-  g.copy(call.output, mine, call.bytes());
-  for (Transfer& send : sends) co_await send;
+  Task all = serve_ranks(
+      node, [&](std::size_t i) { return g.send(place(i), call.bytes(), node.ranks[i]); },
+      [&](std::size_t i) { g.copy(call.output, place(i), call.bytes()); });
+  co_await all;
 }
 
 Task pass_on(Group& g, const Call& call, const Node& node) {
