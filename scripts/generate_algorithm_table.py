@@ -49,9 +49,9 @@ def source_of(algorithm: Algorithm) -> Path:
     """Where it is. The kinds of one algorithm may share a file: sorted, in the background, non-blocking, of blocks."""
     folder = Path("src", "algorithms", algorithm.collective.removesuffix("v"))
     kind = algorithm.name.removeprefix("background_").removeprefix("sorted_")
-    names = (algorithm.name, kind, kind.removesuffix("_nonblocking"))
+    names = (algorithm.name, kind, kind.removesuffix("_nonblocking"), f"{kind.split('_')[0]}_tree")
     files = [folder / f"{name}.cpp" for name in names]
-    return next((file for file in files if (ROOT / file).is_file()), files[-1])
+    return next((file for file in files if (ROOT / file).is_file()), files[0])
 
 
 def row(algorithm: Algorithm) -> str:

@@ -27,6 +27,10 @@ Task rebalanced_tree(Group& g, Call call);
 Task slot_gather(Group& g, Call call);
 Task arrival_chain(Group& g, Call call);
 Task arrival_stripes(Group& g, Call call);
+Task event_chain(Group& g, Call call);
+Task event_binary(Group& g, Call call);
+Task event_binomial(Group& g, Call call);
+Task event_knomial(Group& g, Call call);
 }  // namespace reduce
 
 namespace bcast {
@@ -35,6 +39,10 @@ Task scatter_allgather(Group& g, Call call);
 Task arrival_ordered(Group& g, Call call);
 Task arrival_ordered_nonblocking(Group& g, Call call);
 Task arrival_copy(Group& g, Call call);
+Task event_chain(Group& g, Call call);
+Task event_binary(Group& g, Call call);
+Task event_binomial(Group& g, Call call);
+Task event_knomial(Group& g, Call call);
 }  // namespace bcast
 
 namespace barrier {

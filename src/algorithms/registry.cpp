@@ -20,6 +20,7 @@ constexpr std::string_view kThesis5 = "Alizadeh 2021, Algorithm 5.1";
 constexpr std::string_view kOurs = "Stretto";
 constexpr std::string_view kProficz2018 = "Proficz 2018";
 constexpr std::string_view kProficz = "Proficz 2020";
+constexpr std::string_view kLuo = "Luo et al. 2018";
 constexpr std::string_view kPatarasuk = "Patarasuk, Yuan 2008";
 
 // Costs: α latency, β per byte, γ per reduced byte, n bytes (of scatter and gather: a block, N all blocks), P ranks.
@@ -74,6 +75,18 @@ constexpr Algorithm kAlgorithms[] = {
     {Collective::reduce, "rebalanced_tree", &reduce::rebalanced_tree, Memory::none, 0, 0, kCommutativeOnly,
      kArrivalOrder, "binomial, siblings combine while their parent is away", "Marendic et al. 2012",
      "log P (3α + nβ + nγ)", "(1 + depth of the last) (3α + nβ + nγ)"},
+    {Collective::reduce, "event_chain", &reduce::event_chain, Memory::none, 0, 0, kAnyOperation, kArrivalOrder,
+     "segments go up a chain as contributions come, from each child by itself", kLuo,
+     "(depth + m c) (α + nβ/m) + c nγ, m segments, c children", "(depth + m) (α + nβ/m)"},
+    {Collective::reduce, "event_binary", &reduce::event_binary, Memory::none, 0, 0, kCommutativeOnly, kArrivalOrder,
+     "segments go up a binary tree as contributions come, from each child by itself", kLuo,
+     "(depth + m c) (α + nβ/m) + c nγ, m segments, c children", "(depth + m) (α + nβ/m)"},
+    {Collective::reduce, "event_binomial", &reduce::event_binomial, Memory::none, 0, 0, kAnyOperation, kArrivalOrder,
+     "segments go up a binomial tree as contributions come, from each child by itself", kLuo,
+     "(depth + m c) (α + nβ/m) + c nγ, m segments, c children", "(depth + m) (α + nβ/m)"},
+    {Collective::reduce, "event_knomial", &reduce::event_knomial, Memory::none, 0, 0, kAnyOperation, kArrivalOrder,
+     "segments go up a 4-nomial tree as contributions come, from each child by itself", kLuo,
+     "(depth + m c) (α + nβ/m) + c nγ, m segments, c children", "(depth + m) (α + nβ/m)"},
     {Collective::bcast, "binomial", &bcast::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "data spreads along a binomial tree", kThakur, "log P (α + nβ)", "log P (α + nβ)"},
     {Collective::bcast, "scatter_allgather", &bcast::scatter_allgather, Memory::none, 0, 0, kAnyOperation,
@@ -87,6 +100,18 @@ constexpr Algorithm kAlgorithms[] = {
     {Collective::bcast, "arrival_ordered_nonblocking", &bcast::arrival_ordered_nonblocking, Memory::none, 0, 0,
      kAnyOperation, kDeterministic, "the same in segments, newcomers are served between them", kPatarasuk,
      "(m + 2 log P) (α + 2nβ/m), m segments", "2α + m (α + nβ/m)"},
+    {Collective::bcast, "event_chain", &bcast::event_chain, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "segments go down a chain as they come, to each child by itself", kLuo,
+     "(depth + m c) (α + nβ/m), m segments, c children", "m (α + nβ/m)"},
+    {Collective::bcast, "event_binary", &bcast::event_binary, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "segments go down a binary tree as they come, to each child by itself", kLuo,
+     "(depth + m c) (α + nβ/m), m segments, c children", "m (α + nβ/m)"},
+    {Collective::bcast, "event_binomial", &bcast::event_binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "segments go down a binomial tree as they come, to each child by itself", kLuo,
+     "(depth + m c) (α + nβ/m), m segments, c children", "m (α + nβ/m)"},
+    {Collective::bcast, "event_knomial", &bcast::event_knomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "segments go down a 4-nomial tree as they come, to each child by itself", kLuo,
+     "(depth + m c) (α + nβ/m), m segments, c children", "m (α + nβ/m)"},
     {Collective::barrier, "dissemination", &barrier::dissemination, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "word of arrivals spreads, doubling each round", "Hensgen, Finkel, Manber 1988", "log P α", "log P α"},
     {Collective::barrier, "slot_exchange", &barrier::slot_exchange, Memory::board, 0, 0, kAnyOperation, kDeterministic,

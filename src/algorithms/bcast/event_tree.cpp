@@ -1,0 +1,88 @@
+// Event-driven tree: a segment goes on to a child as soon as it is here and that child has room, whatever the others
+// do.
+//
+// Luo et al. 2018 (ADAPT), over a chain, a binary, a binomial and a 4-nomial tree. What ADAPT writes as callbacks that
+// post each other's messages are coroutines here, one for the parent's stream of segments and one for each child's: the
+// next segment is received while this one is sent on (segment independence), and a slow child holds up no other (child
+// independence), so a late rank delays its descendants only. Of each stream a few messages are under way: 3 receives
+// posted ahead, 2 sends. Where ADAPT's first segment is synchronous, a child says that it is there, so that nothing is
+// sent to a rank that has not come.
+// Cost: (depth + m c) (α + nβ/m) in m segments for c children; after the last arrival, if that is a leaf: m (α + nβ/m).
+
+#include "algorithms/algorithms.hpp"
+#include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/segments.hpp"
+#include "algorithms/patterns/tree_shapes.hpp"
+
+namespace stretto::bcast {
+namespace {
+
+constexpr std::size_t kReceives = 3;  // ADAPT's defaults
+constexpr std::size_t kSends = 2;
+
+struct Flow {
+  std::size_t segments;
+  Signal here{};  // how many segments, in order
+};
+
+Call segment_of(const Call& call, const Flow& flow, std::size_t segment) {
+  return part_of(call, even_block(call.count, flow.segments, segment));
+}
+
+Task from_parent(Group& g, const Call& call, Flow& flow, int parent) {
+  Transfer ready = g.send(nullptr, 0, parent);
+  ready.start();
+  std::vector<Transfer> receives;
+  receives.reserve(flow.segments);  // transfers stay where they are while under way
+  for (std::size_t segment = 0; segment < flow.segments; ++segment) {
+    while (receives.size() < std::min(segment + kReceives, flow.segments)) {
+      const Call next = segment_of(call, flow, receives.size());
+      receives.push_back(g.recv(next.output, next.bytes(), parent));
+      receives.back().start();
+    }
+    Transfer& receive = receives[segment];
+    co_await receive;
+    g.publish(flow.here, segment + 1);
+  }
+  co_await ready;
+}
+
+Task to_child(Group& g, const Call& call, Flow& flow, int child) {
+  co_await g.recv(nullptr, 0, child);
+  std::vector<Transfer> sends;
+  sends.reserve(flow.segments);
+  for (std::size_t segment = 0; segment < flow.segments; ++segment) {
+    co_await g.reached(flow.here, segment + 1);
+    if (segment >= kSends) {
+      Transfer& oldest = sends[segment - kSends];
+      co_await oldest;
+    }
+    const Call next = segment_of(call, flow, segment);
+    sends.push_back(g.send(next.output, next.bytes(), child));
+    sends.back().start();
+  }
+  for (Transfer& send : sends) co_await send;
+}
+
+Task broadcast(Group& g, Call call, TreeShape shape) {
+  if (call.count == 0) co_return;
+  const TreePlace place = place_in(shape, g.rank(), call.root, g.size());
+  Flow flow{pipeline_segments(g, call, depth_of(shape, g.size()))};
+  TaskGroup streams;
+  if (place.parent < 0) {
+    g.publish(flow.here, flow.segments);
+  } else {
+    streams.spawn(from_parent(g, call, flow, place.parent));
+  }
+  for (int child : place.children) streams.spawn(to_child(g, call, flow, child));
+  co_await streams.join();
+}
+
+}  // namespace
+
+Task event_chain(Group& g, Call call) { return broadcast(g, call, kChain); }
+Task event_binary(Group& g, Call call) { return broadcast(g, call, kBinary); }
+Task event_binomial(Group& g, Call call) { return broadcast(g, call, kBinomial); }
+Task event_knomial(Group& g, Call call) { return broadcast(g, call, kQuadrinomial); }
+
+}  // namespace stretto::bcast

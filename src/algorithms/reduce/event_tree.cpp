@@ -1,0 +1,114 @@
+// Event-driven tree: a segment goes up as soon as all children's contributions to it are in, whatever their order.
+//
+// Luo et al. 2018 (ADAPT), over a chain, a binary, a binomial and a 4-nomial tree: a coroutine for each child's stream
+// of segments and one for the parent's, as in the broadcast of that name. Contributions to a segment are combined as
+// they come or, where the operation wants it, in the order of ranks; then the tree is built from rank 0, with one more
+// message to another root. 3 receives of each child are posted ahead, 2 sends are under way. A child sends its first
+// segment when its parent has said that it is there.
+// Cost: (depth + m c) (α + nβ/m) + nγ c in m segments for c children; after the last arrival, if that is a leaf:
+// depth (α + nβ/m + nγ/m) + m (α + nβ/m).
+
+#include "algorithms/algorithms.hpp"
+#include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/segments.hpp"
+#include "algorithms/patterns/tree_shapes.hpp"
+
+namespace stretto::reduce {
+namespace {
+
+constexpr std::size_t kReceives = 3;  // ADAPT's defaults
+constexpr std::size_t kSends = 2;
+
+struct Flow {
+  std::size_t segments;
+  std::size_t children;
+  std::byte* sum;                    // of what has come
+  std::vector<std::size_t> added{};  // for each segment: of how many children
+  Signal complete{};                 // how many segments hold all contributions, in order
+
+  Block block(const Call& call, std::size_t segment) const { return even_block(call.count, segments, segment); }
+};
+
+/// Child `number`'s contributions, with `before` telling of those of the child before it, if the order matters.
+Task from_child(Group& g, const Call& call, Flow& flow, int child, Signal* before, Signal& mine) {
+  Transfer ready = g.send(nullptr, 0, child);
+  ready.start();
+  const std::size_t longest = bytes(call, flow.block(call, 0));
+  Scratch memory = g.scratch(kReceives * longest);
+  std::vector<Transfer> receives;
+  receives.reserve(flow.segments);  // transfers stay where they are while under way
+  for (std::size_t segment = 0; segment < flow.segments; ++segment) {
+    while (receives.size() < std::min(segment + kReceives, flow.segments)) {
+      const std::size_t next = receives.size();
+      std::byte* place = memory.data() + next % kReceives * longest;
+      receives.push_back(g.recv(place, bytes(call, flow.block(call, next)), child));
+      receives.back().start();
+    }
+    Transfer& receive = receives[segment];
+    co_await receive;
+    if (before != nullptr) co_await g.reached(*before, segment + 1);
+    const Block block = flow.block(call, segment);
+    std::byte* theirs = memory.data() + segment % kReceives * longest;
+    std::byte* sum = flow.sum + offset(call, block);
+    if (call.reduction->commutative) {
+      g.reduce(call, theirs, sum, block.count);
+    } else {  // children hold higher ranks: theirs is the right-hand operand
+      g.reduce(call, sum, theirs, block.count);
+      g.copy(sum, theirs, bytes(call, block));
+    }
+    g.publish(mine, segment + 1);
+    if (++flow.added[segment] == flow.children) g.publish(flow.complete, segment + 1);
+  }
+  co_await ready;
+}
+
+Task to_parent(Group& g, const Call& call, Flow& flow, int parent) {
+  co_await g.recv(nullptr, 0, parent);
+  std::vector<Transfer> sends;
+  sends.reserve(flow.segments);
+  for (std::size_t segment = 0; segment < flow.segments; ++segment) {
+    co_await g.reached(flow.complete, segment + 1);
+    if (segment >= kSends) {
+      Transfer& oldest = sends[segment - kSends];
+      co_await oldest;
+    }
+    const Block block = flow.block(call, segment);
+    sends.push_back(g.send(flow.sum + offset(call, block), bytes(call, block), parent));
+    sends.back().start();
+  }
+  for (Transfer& send : sends) co_await send;
+}
+
+Task climb(Group& g, Call call, TreeShape shape) {
+  if (call.count == 0) co_return;
+  const int top = call.reduction->commutative ? call.root : 0;
+  const TreePlace place = place_in(shape, g.rank(), top, g.size());
+  // Only the root owns an output buffer.
+  Scratch memory = g.scratch(call.output == nullptr ? call.bytes() : 0);
+  Flow flow{pipeline_segments(g, call, depth_of(shape, g.size())), place.children.size(),
+            call.output != nullptr ? call.output : memory.data()};
+  flow.added.resize(flow.segments);
+  g.copy(flow.sum, call.input, call.bytes());
+  if (place.children.empty()) g.publish(flow.complete, flow.segments);
+
+  std::vector<Signal> added(place.children.size());
+  TaskGroup streams;
+  for (std::size_t i = 0; i < place.children.size(); ++i) {
+    Signal* before = i > 0 && !call.reduction->commutative ? &added[i - 1] : nullptr;
+    streams.spawn(from_child(g, call, flow, place.children[i], before, added[i]));
+  }
+  if (place.parent >= 0) streams.spawn(to_parent(g, call, flow, place.parent));
+  co_await streams.join();
+
+  if (top != call.root && g.rank() == top) co_await g.send(flow.sum, call.bytes(), call.root);
+  if (top != call.root && g.rank() == call.root) co_await g.recv(call.output, call.bytes(), top);
+}
+
+}  // namespace
+
+Task event_chain(Group& g, Call call) { return climb(g, call, kChain); }
+Task event_binary(Group& g, Call call) { return climb(g, call, kBinary); }
+Task event_binomial(Group& g, Call call) { return climb(g, call, kBinomial); }
+Task event_knomial(Group& g, Call call) { return climb(g, call, kQuadrinomial); }
+
+}  // namespace stretto::reduce
