@@ -31,6 +31,10 @@ Task event_chain(Group& g, Call call);
 Task event_binary(Group& g, Call call);
 Task event_binomial(Group& g, Call call);
 Task event_knomial(Group& g, Call call);
+Task waitall_chain(Group& g, Call call);
+Task waitall_binary(Group& g, Call call);
+Task waitall_binomial(Group& g, Call call);
+Task waitall_knomial(Group& g, Call call);
 }  // namespace reduce
 
 namespace bcast {
@@ -43,6 +47,10 @@ Task event_chain(Group& g, Call call);
 Task event_binary(Group& g, Call call);
 Task event_binomial(Group& g, Call call);
 Task event_knomial(Group& g, Call call);
+Task waitall_chain(Group& g, Call call);
+Task waitall_binary(Group& g, Call call);
+Task waitall_binomial(Group& g, Call call);
+Task waitall_knomial(Group& g, Call call);
 }  // namespace bcast
 
 namespace barrier {
