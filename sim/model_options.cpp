@@ -64,7 +64,7 @@ void find_algorithms(ModelOptions& options) {
   const std::string collective = bench::name_of(options.request.collective);
   for (const std::string& name : options.request.algorithms) {
     const Algorithm* algorithm = find_by_name(collective, name);
-    if (algorithm == nullptr)
+    if (algorithm == nullptr || algorithm->run == nullptr)
       refuse("algorithms", name,
              "the model has Stretto's own " + collective + " algorithms only; `stretto algorithms` lists them");
     if (algorithm->memory != Memory::none && !options.one_node())

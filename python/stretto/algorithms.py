@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import re
 from dataclasses import dataclass, fields
 
 from stretto.errors import StrettoError
@@ -24,6 +25,7 @@ class Algorithm:
     needs_prediction: bool
     commutative_only: bool
     deterministic: bool
+    can_be_pipelined: bool
     cost_balanced: str
     cost_after_last: str
 
@@ -49,12 +51,21 @@ def load_registry() -> list[Algorithm]:
     return parse_registry(result.stdout)
 
 
+def without_segments(choice: str) -> str:
+    """`ring` of `ring+4` or `ring+32M`; any other choice as it is. What follows the + is as the library has it."""
+    return re.sub(r"\+([2-9]|[1-9]\d{1,3}|[1-9]\d{0,3}[KMG])$", "", choice)
+
+
 def check_choice(collective: str, choice: str, origin: str) -> None:
     """Raise StrettoError unless `choice` can run `collective`; `origin` is the option or variable it came from."""
     if choice in ALWAYS:
         return
-    names = [algorithm.name for algorithm in load_registry() if algorithm.collective == collective]
-    if choice not in names:
-        raise StrettoError(
-            f"{origin}={choice}: no such {collective} algorithm; choose from {', '.join([*ALWAYS, *names])}"
-        )
+    known = [algorithm for algorithm in load_registry() if algorithm.collective == collective]
+    names = [algorithm.name for algorithm in known]
+    segmented = [algorithm.name for algorithm in known if algorithm.can_be_pipelined]
+    if choice in names or (choice != (base := without_segments(choice)) and base in ("native", *segmented)):
+        return
+    in_segments = f"; in segments: {segmented[0]}+4, {segmented[0]}+1M" if segmented else ""
+    raise StrettoError(
+        f"{origin}={choice}: no such {collective} algorithm; choose from {', '.join([*ALWAYS, *names])}{in_segments}"
+    )

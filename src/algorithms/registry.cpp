@@ -243,11 +243,15 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name) {
   for (const Algorithm& algorithm : kAlgorithms) {
     if (algorithm.collective == collective && algorithm.name == name) return &algorithm;
   }
-  return nullptr;
+  return name.find('+') == std::string_view::npos ? nullptr : find_pipelined(collective, name);
 }
 
 Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {
   if (algorithm.order_use == OrderUse::none) call.order = nullptr;
+  if (algorithm.pipelining.cuts()) {
+    co_await run_pipelined(g, algorithm, call);
+    co_return;
+  }
   if (algorithm.memory == Memory::none) {
     co_await algorithm.run(g, call);
     co_return;

@@ -6,11 +6,12 @@
 #include <span>
 #include <string_view>
 
+#include "algorithms/pipelining.hpp"
 #include "core/group.hpp"
 
 namespace stretto {
 
-enum class Collective { allreduce, reduce, bcast, barrier, scatter, gather, scatterv, gatherv };
+enum class Collective : int { allreduce, reduce, bcast, barrier, scatter, gather, scatterv, gatherv };
 inline constexpr Collective kCollectives[] = {Collective::allreduce, Collective::reduce,  Collective::bcast,
                                               Collective::barrier,   Collective::scatter, Collective::gather,
                                               Collective::scatterv,  Collective::gatherv};
@@ -41,6 +42,7 @@ struct Algorithm {
   std::string_view cost_after_last;
   OrderUse order_use = OrderUse::none;
   bool begins_ahead = false;  // of the program (Call::ahead); whoever sends data has awaited Group::caller
+  Pipelining pipelining{};    // of one that find_algorithm has made
 
   /// Whether it is of any use only where the next call can be foreseen.
   bool needs_prediction() const { return order_use != OrderUse::none || begins_ahead; }
@@ -55,8 +57,16 @@ struct Algorithm {
 
 std::span<const Algorithm> algorithms();
 
-/// nullptr if there is none of that name.
+/// nullptr if there is none of that name. That of a pipelined algorithm, `ring+4`, makes it one of the process' own;
+/// of the MPI library's own in segments, `native+4`, too, but that has no `run`.
 const Algorithm* find_algorithm(Collective collective, std::string_view name);
+
+/// Those of the registry and the pipelined ones that have been asked for, by number; the former are the same in every
+/// process. Numbers are below kMostAlgorithms.
+inline constexpr std::size_t kMostAlgorithms = 512;
+std::size_t number_of(const Algorithm& algorithm);
+std::size_t algorithm_count();
+const Algorithm& algorithm_numbered(std::size_t number);
 
 /// Runs `algorithm` with all that belongs around it: entering and leaving the board, windows of messages that are too
 /// long for the shared memory. A pool, where needed, has been attached before. `call` is the same on all ranks, but for

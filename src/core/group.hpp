@@ -85,6 +85,9 @@ class Group {
   /// Messages of groups with different streams do not meet.
   explicit Group(Endpoint& endpoint, std::uint32_t stream = 0) : endpoint_(endpoint), stream_(stream) {}
 
+  /// The same ranks, whose streams are others than this group's below `first`.
+  Group with_streams_from(std::uint32_t first) const { return Group(endpoint_, stream_ + first); }
+
   int rank() const { return endpoint_.rank; }
   int size() const { return endpoint_.size; }
   Endpoint& endpoint() { return endpoint_; }

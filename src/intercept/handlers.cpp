@@ -14,6 +14,9 @@ namespace {
 // Buffers that Stretto can work with; everything else is left to the MPI library, which knows what is an error.
 bool usable(const void* buffer) { return buffer != nullptr && buffer != MPI_IN_PLACE; }
 
+// What MPI is to be given as the send buffer.
+const void* operand(const Call& call) { return call.input == call.output ? MPI_IN_PLACE : call.input; }
+
 }  // namespace
 
 int Handler::Init(int* argc, char*** argv) noexcept {
@@ -65,8 +68,10 @@ int Handler::Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_
   arguments.count = static_cast<std::size_t>(count);
   arguments.element_bytes = bound.reduction().element_bytes;
   arguments.reduction = &bound.reduction();
-  if (!call.select(arguments, bound.reduction().commutative)) return native_();
-  return call.run(arguments);
+  if (call.select(arguments, bound.reduction().commutative)) return call.run(arguments);
+  return call.pass_on(native_, arguments, [&](const Call& segment, int length, MPI_Request* request) {
+    return PMPI_Iallreduce(operand(segment), segment.output, length, datatype, op, comm, request);
+  });
 }
 
 int Handler::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
@@ -84,8 +89,10 @@ int Handler::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dat
   arguments.element_bytes = bound.reduction().element_bytes;
   arguments.reduction = &bound.reduction();
   arguments.root = root;
-  if (!call.select(arguments, bound.reduction().commutative)) return native_();
-  return call.run(arguments);
+  if (call.select(arguments, bound.reduction().commutative)) return call.run(arguments);
+  return call.pass_on(native_, arguments, [&](const Call& segment, int length, MPI_Request* request) {
+    return PMPI_Ireduce(operand(segment), segment.output, length, datatype, op, root, comm, request);
+  });
 }
 
 int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) noexcept {
@@ -98,12 +105,16 @@ int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int roo
   Call arguments;
   arguments.count = bytes;
   arguments.root = root;
-  if (!call.select(arguments, true)) return native_();
+  const bool ours = call.select(arguments, true);
+  if (!ours && !call.wants_native_segments()) return native_();
   PackedBuffer packed(buffer, count, datatype, *layout, comm);
   arguments.output = packed.data();
   arguments.input = arguments.output;
   if (call.is_rank(root)) packed.pack();
-  const int result = call.run(arguments);
+  const auto start = [&](const Call& segment, int length, MPI_Request* request) {
+    return PMPI_Ibcast(segment.output, length, MPI_BYTE, root, comm, request);
+  };
+  const int result = ours ? call.run(arguments) : call.pass_on(native_, arguments, start);
   if (!call.is_rank(root)) packed.unpack();
   return result;
 }
@@ -132,6 +143,7 @@ int Stretto_force(const char* collective, const char* algorithm) {
   if (!choice) return STRETTO_UNKNOWN_ALGORITHM;
   stretto::intercept::Runtime& runtime = stretto::intercept::Runtime::get();
   runtime.configuration().choice(*which) = *choice;
+  runtime.profiler().tell_algorithms();
   const stretto::intercept::Inside inside;
   runtime.background().for_each([&](stretto::intercept::Anticipation& one) { one.expect(*which, choice->algorithm); });
   runtime.background().wake();

@@ -69,8 +69,7 @@ class Observation {
   }
 
   void ran(const Algorithm* algorithm) {
-    if (wanted_ && algorithm != nullptr)
-      record_.algorithm = static_cast<std::uint16_t>(algorithm - algorithms().data() + 1);
+    if (wanted_ && algorithm != nullptr) record_.algorithm = static_cast<std::uint16_t>(number_of(*algorithm) + 1);
   }
 
   /// At `place` in the order of arrival, from 0; below 0: not known.

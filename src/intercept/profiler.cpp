@@ -119,8 +119,15 @@ void Profiler::tell_job(const Configuration& configuration) {
        (configuration.all_native() ? "false" : "true") + "}");
   fact(R"({"fact":"operations","names":[)" + name_list(kOperationNames, [](std::string_view name) { return name; }) +
        "]}");
-  fact(R"({"fact":"algorithms","names":["native",)" +
-       name_list(algorithms(), [](const Algorithm& algorithm) { return algorithm.name; }) + "]}");
+  tell_algorithms();
+}
+
+void Profiler::tell_algorithms() {
+  if (!active() || told_algorithms_ == algorithm_count()) return;
+  told_algorithms_ = algorithm_count();
+  std::vector<std::string_view> names{"native"};
+  for (std::size_t number = 0; number < told_algorithms_; ++number) names.push_back(algorithm_numbered(number).name);
+  fact(R"({"fact":"algorithms","names":[)" + name_list(names, [](std::string_view name) { return name; }) + "]}");
 }
 
 void Profiler::tell_clock() {

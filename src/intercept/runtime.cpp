@@ -3,7 +3,6 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <cassert>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -257,8 +256,7 @@ bool Runtime::is_committed(MPI_Datatype datatype) const {
 void Runtime::count(Collective collective, const Algorithm* algorithm) {
   const auto index = static_cast<std::size_t>(collective);
   last_[index].store(algorithm == nullptr ? "native" : algorithm->name.data(), std::memory_order_relaxed);
-  assert(algorithms().size() < kMaxAlgorithms);
-  const std::size_t which = algorithm == nullptr ? 0 : static_cast<std::size_t>(algorithm - algorithms().data()) + 1;
+  const std::size_t which = algorithm == nullptr ? 0 : number_of(*algorithm) + 1;
   counts_[index][which].fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -276,9 +274,9 @@ void Runtime::report() const {
   }
   for (Collective collective : kCollectives) {
     const auto& row = counts_[static_cast<std::size_t>(collective)];
-    for (std::size_t which = 0; which <= algorithms().size(); ++which) {
+    for (std::size_t which = 0; which <= algorithm_count(); ++which) {
       if (row[which] == 0) continue;
-      const char* name = which == 0 ? "native" : algorithms()[which - 1].name.data();
+      const char* name = which == 0 ? "native" : algorithm_numbered(which - 1).name.data();
       std::fprintf(stderr, "stretto: %s: %s ran %llu times\n", name_of(collective).data(), name,
                    static_cast<unsigned long long>(row[which].load()));
     }

@@ -90,8 +90,7 @@ class Runtime {
   std::mutex mutex_;
   std::vector<Communicator*> communicators_;
   std::array<std::atomic<const char*>, std::size(kCollectives)> last_{};  // null before the first call
-  static constexpr std::size_t kMaxAlgorithms = 128;
-  std::array<std::array<std::atomic<std::uint64_t>, kMaxAlgorithms>, std::size(kCollectives)>
+  std::array<std::array<std::atomic<std::uint64_t>, kMostAlgorithms + 1>, std::size(kCollectives)>
       counts_{};  // by algorithm; 0: native
 };
 

@@ -20,10 +20,15 @@ std::string complaint(std::string_view variable, std::string_view value, std::st
 
 std::string choices_of(Collective collective) {
   std::string choices = "default, native";
+  std::string in_segments;
   for (const Algorithm& algorithm : algorithms()) {
-    if (algorithm.collective == collective) choices += ", " + std::string(algorithm.name);
+    if (algorithm.collective != collective) continue;
+    const std::string name(algorithm.name);
+    choices += ", " + name;
+    if (in_segments.empty() && can_be_pipelined(algorithm))
+      in_segments = "; in segments: " + name + "+4, " + name + "+1M";
   }
-  return choices;
+  return choices + in_segments;
 }
 
 // The variable's value; empty counts as not set.
@@ -150,7 +155,7 @@ std::optional<Choice> parse_choice(Collective collective, std::string_view text)
   if (text == "native") return Choice{Choice::Kind::native, nullptr};
   const Algorithm* algorithm = find_algorithm(collective, text);
   if (algorithm == nullptr) return std::nullopt;
-  return Choice{Choice::Kind::forced, algorithm};
+  return Choice{algorithm->run == nullptr ? Choice::Kind::native : Choice::Kind::forced, algorithm};
 }
 
 bool Configuration::all_native() const {
@@ -162,7 +167,8 @@ std::uint64_t Configuration::fingerprint() const {
   const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 1099511628211U; };
   for (const Choice& choice : choices) {
     mix(static_cast<std::uint64_t>(choice.kind));
-    mix(choice.algorithm == nullptr ? 0 : static_cast<std::uint64_t>(choice.algorithm - algorithms().data()) + 1);
+    if (choice.algorithm == nullptr) continue;
+    for (char letter : choice.algorithm->name) mix(static_cast<unsigned char>(letter));
   }
   mix(deterministic ? 1 : 0);
   mix(single_copy ? 1 : 0);

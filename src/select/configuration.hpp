@@ -17,10 +17,11 @@ namespace stretto {
 struct Choice {
   enum class Kind { by_rule, native, forced };
   Kind kind = Kind::by_rule;
-  const Algorithm* algorithm = nullptr;  // forced
+  const Algorithm* algorithm = nullptr;  // forced, or the MPI library's own in segments
 };
 
-/// "default", "native" or the name of an algorithm of `collective`; nullopt for anything else.
+/// "default", "native", "native+4" and the like, or the name of an algorithm of `collective`; nullopt for anything
+/// else.
 std::optional<Choice> parse_choice(Collective collective, std::string_view text);
 
 /// What the profiler writes, and where.

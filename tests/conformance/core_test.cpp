@@ -237,6 +237,39 @@ TEST(Rules, AForcedAlgorithmGivesWayWhenItCannotServe) {
   EXPECT_NE(choose(configuration, facts)->name, "ring");
 }
 
+TEST(Pipelining, NamesAreAsAUserTypesThem) {
+  const auto ring = parse_choice(Collective::allreduce, "ring+4");
+  ASSERT_TRUE(ring);
+  EXPECT_EQ(ring->kind, Choice::Kind::forced);
+  EXPECT_EQ(ring->algorithm->name, "ring+4");
+  EXPECT_EQ(ring->algorithm->pipelining.segments, 4U);
+  EXPECT_EQ(ring->algorithm, parse_choice(Collective::allreduce, "ring+4")->algorithm) << "made once";
+  EXPECT_EQ(&algorithm_numbered(number_of(*ring->algorithm)), ring->algorithm);
+  EXPECT_GE(number_of(*ring->algorithm), algorithms().size());
+  const auto long_segments = parse_choice(Collective::allreduce, "rabenseifner+32M");
+  ASSERT_TRUE(long_segments);
+  EXPECT_EQ(long_segments->algorithm->pipelining.segment_bytes, std::size_t{32} << 20);
+  const auto native = parse_choice(Collective::bcast, "native+1K");
+  ASSERT_TRUE(native);
+  EXPECT_EQ(native->kind, Choice::Kind::native);
+  EXPECT_EQ(native->algorithm->name, "native+1K");
+  for (const char* wrong : {"ring+", "ring+0", "ring+1", "ring+1025", "ring+0K", "ring+1025K", "ring+4k", "ring+-4",
+                            "ring+4+4", "+4", "rong+4", "arrival_stripes+4", "sorted_linear_tree+4", "default+4"}) {
+    EXPECT_FALSE(parse_choice(Collective::allreduce, wrong)) << wrong;
+  }
+  EXPECT_FALSE(parse_choice(Collective::barrier, "dissemination+4"));
+  EXPECT_FALSE(parse_choice(Collective::barrier, "native+4"));
+}
+
+TEST(Pipelining, SegmentsAreAsLongAsAskedForOrOneElement) {
+  EXPECT_EQ(segments_of({4, 0}, 1000, 1000), 4U);
+  EXPECT_EQ(segments_of({4, 0}, 24, 3), 3U);
+  EXPECT_EQ(segments_of({4, 0}, 0, 0), 1U);
+  EXPECT_EQ(segments_of({1, 1024}, 1024, 128), 1U);
+  EXPECT_EQ(segments_of({1, 1024}, 1032, 129), 2U);
+  EXPECT_EQ(segments_of({1, 1024}, std::size_t{5} << 30, std::size_t{5} << 27), std::size_t{5} << 20);
+}
+
 TEST(Rules, DeterministicOnRequest) {
   Configuration configuration;
   configuration.deterministic = true;

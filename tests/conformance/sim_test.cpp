@@ -58,7 +58,9 @@ std::vector<Shape> shapes_for(const Algorithm& algorithm, int ranks) {
 }
 
 std::string name_of_parameter(const testing::TestParamInfo<Algorithm>& test) {
-  return std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
+  std::string name = std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
+  std::replace(name.begin(), name.end(), '+', '_');
+  return name;
 }
 
 class EveryAlgorithm : public testing::TestWithParam<Algorithm> {};
@@ -126,6 +128,19 @@ TEST_P(EveryAlgorithm, RandomArrivals) {
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, testing::ValuesIn(algorithms().begin(), algorithms().end()),
                          name_of_parameter);
+
+/// In few segments, and in so many that they wait for each other.
+std::vector<Algorithm> pipelined_algorithms() {
+  std::vector<Algorithm> found;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (!can_be_pipelined(algorithm)) continue;
+    for (const char* suffix : {"+3", "+1K"}) {
+      found.push_back(*find_algorithm(algorithm.collective, std::string(algorithm.name) + suffix));
+    }
+  }
+  return found;
+}
+INSTANTIATE_TEST_SUITE_P(Pipelined, EveryAlgorithm, testing::ValuesIn(pipelined_algorithms()), name_of_parameter);
 
 template <class Predicate>
 std::vector<Algorithm> those_that(const Predicate& predicate) {

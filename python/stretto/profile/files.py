@@ -215,7 +215,7 @@ class Profile:
 
     @property
     def algorithms(self) -> list[str]:
-        names: list[str] = self.ranks[0].facts["algorithms"][0]["names"]
+        names: list[str] = self.ranks[0].facts["algorithms"][-1]["names"]
         return names
 
 

@@ -29,7 +29,8 @@ int main() {
     print_flag("needs_shared_memory", algorithm.memory != stretto::Memory::none);
     print_flag("needs_prediction", algorithm.needs_prediction());
     print_flag("commutative_only", algorithm.commutative_only);
-    print_flag("deterministic", algorithm.deterministic, "}");
+    print_flag("deterministic", algorithm.deterministic);
+    print_flag("can_be_pipelined", stretto::can_be_pipelined(algorithm), "}");
     separator = ",";
   }
   std::printf("\n]\n");
