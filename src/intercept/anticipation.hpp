@@ -20,6 +20,7 @@
 #include "algorithms/registry.hpp"
 #include "arrival/history.hpp"
 #include "arrival/recurrence.hpp"
+#include "intercept/driven.hpp"
 #include "intercept/hints.hpp"
 
 namespace stretto::intercept {
@@ -32,11 +33,11 @@ struct Anticipated {
   std::atomic<std::uint64_t> by_hints{0};    // and that hints gave
 };
 
-class Anticipation {
+class Anticipation final : public Driven {
  public:
   /// Collective over `comm`, the engine's. `ahead`: calls may be begun before the program is in them.
   Anticipation(MPI_Comm comm, Endpoint& endpoint, Hints& hints, Anticipated& tally, bool ahead);
-  ~Anticipation();
+  ~Anticipation() override;
   Anticipation(const Anticipation&) = delete;
   Anticipation& operator=(const Anticipation&) = delete;
 
@@ -50,8 +51,8 @@ class Anticipation {
   /// `collective` will be served by `algorithm`, or by one that begins nothing ahead (nullptr). The same on all ranks.
   void expect(Collective collective, const Algorithm* algorithm);
   /// Goes on with what has begun, unless the program is in a call now. Returns whether anything could be done.
-  bool poll();
-  bool has_work() const { return has_work_.load(std::memory_order_acquire); }
+  bool poll() override;
+  bool has_work() const override { return has_work_.load(std::memory_order_acquire); }
   /// Ends what has begun. Collective if there is anything. Called by ~Anticipation; nothing may follow.
   void close();
 

@@ -67,16 +67,28 @@ std::string BackgroundWork::find_error(const std::vector<std::size_t>& cores) {
          " is not valid; choose from the cores that this job may use here, " + list_of(allowed);
 }
 
-void BackgroundWork::add(Anticipation& anticipation) {
+void BackgroundWork::add(Driven& driven) {
   const std::scoped_lock lock(mutex_);
-  all_.push_back(&anticipation);
+  all_.push_back(&driven);
   if (!threaded_) pollable_.store(true, std::memory_order_relaxed);
 }
 
-void BackgroundWork::remove(Anticipation& anticipation) {
+void BackgroundWork::remove(Driven& driven) {
   const std::scoped_lock lock(mutex_);
-  std::erase(all_, &anticipation);
+  std::erase(all_, &driven);
   if (all_.empty()) pollable_.store(false, std::memory_order_relaxed);
+}
+
+void BackgroundWork::add(Anticipation& anticipation) {
+  add(static_cast<Driven&>(anticipation));
+  const std::scoped_lock lock(mutex_);
+  anticipations_.push_back(&anticipation);
+}
+
+void BackgroundWork::remove(Anticipation& anticipation) {
+  remove(static_cast<Driven&>(anticipation));
+  const std::scoped_lock lock(mutex_);
+  std::erase(anticipations_, &anticipation);
 }
 
 void BackgroundWork::wake() {
@@ -119,8 +131,8 @@ bool BackgroundWork::poll_all() {
   const Inside inside;
   const std::scoped_lock lock(mutex_);
   bool any = false;
-  for (Anticipation* anticipation : all_) {
-    if (anticipation->has_work() && anticipation->poll()) any = true;
+  for (Driven* driven : all_) {
+    if (driven->has_work() && driven->poll()) any = true;
   }
   return any;
 }
@@ -134,7 +146,7 @@ bool BackgroundWork::look() {
 
 bool BackgroundWork::any_work() {
   const std::scoped_lock lock(mutex_);
-  return std::any_of(all_.begin(), all_.end(), [](const Anticipation* one) { return one->has_work(); });
+  return std::any_of(all_.begin(), all_.end(), [](const Driven* one) { return one->has_work(); });
 }
 
 void BackgroundWork::run() {

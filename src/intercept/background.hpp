@@ -1,4 +1,4 @@
-// Drives what has begun ahead of the program: a thread of its own, or the program's own MPI calls.
+// Drives what goes on beside the program: a thread of its own, or the program's own MPI calls.
 #pragma once
 
 #include <atomic>
@@ -30,8 +30,13 @@ class BackgroundWork {
     cores_ = std::move(cores);
   }
 
+  /// Whether there is a thread, or will be.
+  bool is_threaded() const { return threaded_; }
+
   void add(Anticipation& anticipation);
   void remove(Anticipation& anticipation);
+  void add(Driven& driven);
+  void remove(Driven& driven);
 
   /// Lets the thread look, if there is work.
   void wake();
@@ -39,10 +44,12 @@ class BackgroundWork {
   void poll() {
     if (pollable_.load(std::memory_order_relaxed)) poll_all();
   }
+  /// Whether or not there is a thread; returns whether anything could be done.
+  bool poll_all();
   template <class Function>
   void for_each(const Function& function) {
     const std::scoped_lock lock(mutex_);
-    for (Anticipation* anticipation : all_) function(*anticipation);
+    for (Anticipation* anticipation : anticipations_) function(*anticipation);
   }
   /// Ends the thread, for good.
   void stop();
@@ -51,14 +58,14 @@ class BackgroundWork {
   void start();
   void run();
   bool look();
-  bool poll_all();
   bool any_work();
 
   std::atomic<bool> pollable_{false};
   bool threaded_ = false;
   std::vector<std::size_t> cores_;
-  std::mutex mutex_;  // of all_
-  std::vector<Anticipation*> all_;
+  std::mutex mutex_;  // of both
+  std::vector<Driven*> all_;
+  std::vector<Anticipation*> anticipations_;  // among them
   std::thread thread_;
   std::mutex sleep_;
   std::condition_variable woken_;

@@ -23,24 +23,6 @@ bool all_agree(MPI_Comm comm, bool mine) {
   return value == 1;
 }
 
-// Of each rank the lowest on its node. Collective.
-std::vector<int> find_nodes(MPI_Comm comm, int rank, int size) {
-  MPI_Comm node_comm = MPI_COMM_NULL;
-  MPI_Group all = MPI_GROUP_NULL, on_node = MPI_GROUP_NULL;
-  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node_comm);
-  PMPI_Comm_group(comm, &all);
-  PMPI_Comm_group(node_comm, &on_node);
-  const int first = 0;  // ranks are in the order of `comm`
-  int lowest = 0;
-  PMPI_Group_translate_ranks(on_node, 1, &first, all, &lowest);
-  PMPI_Group_free(&on_node);
-  PMPI_Group_free(&all);
-  PMPI_Comm_free(&node_comm);
-  std::vector<int> nodes(static_cast<std::size_t>(size));
-  PMPI_Allgather(&lowest, 1, MPI_INT, nodes.data(), 1, MPI_INT, comm);
-  return nodes;
-}
-
 bool are_one(const std::vector<int>& nodes) {
   return std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
 }
@@ -60,17 +42,44 @@ void complain_once(bool speaker, const std::string& message) {
 
 }  // namespace
 
-Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubscribed)
-    : pool_limit_(configuration.shared_memory_bytes), ahead_allowed_(configuration.background != Background::off) {
+MPI_Comm make_own_communicator(MPI_Comm comm) {
+  MPI_Comm own = MPI_COMM_NULL;
   MPI_Group group = MPI_GROUP_NULL;
   PMPI_Comm_group(comm, &group);
-  PMPI_Comm_create(comm, group, &comm_);  // not a dup, which would copy the program's attributes
+  PMPI_Comm_create(comm, group, &own);  // not a dup, which would copy the program's attributes
   PMPI_Group_free(&group);
+  return own;
+}
+
+std::vector<int> find_nodes(MPI_Comm comm) {
+  MPI_Comm node_comm = MPI_COMM_NULL;
+  MPI_Group all = MPI_GROUP_NULL, on_node = MPI_GROUP_NULL;
+  int rank = 0;
+  int size = 0;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &size);
+  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node_comm);
+  PMPI_Comm_group(comm, &all);
+  PMPI_Comm_group(node_comm, &on_node);
+  const int first = 0;  // ranks are in the order of `comm`
+  int lowest = 0;
+  PMPI_Group_translate_ranks(on_node, 1, &first, all, &lowest);
+  PMPI_Group_free(&on_node);
+  PMPI_Group_free(&all);
+  PMPI_Comm_free(&node_comm);
+  std::vector<int> nodes(static_cast<std::size_t>(size));
+  PMPI_Allgather(&lowest, 1, MPI_INT, nodes.data(), 1, MPI_INT, comm);
+  return nodes;
+}
+
+Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubscribed)
+    : pool_limit_(configuration.shared_memory_bytes), ahead_allowed_(configuration.background != Background::off) {
+  comm_ = make_own_communicator(comm);
   PMPI_Comm_rank(comm_, &rank_);
   PMPI_Comm_size(comm_, &size_);
 
   shm::NodeFacts facts{{}, oversubscribed, &poke_mpi, &comm_};
-  nodes_ = find_nodes(comm_, rank_, size_);
+  nodes_ = find_nodes(comm_);
   const bool shared = can_share_memory() && are_one(nodes_) && share_board();
   if (shared && configuration.single_copy) facts.processes = share_processes();
   platform_ = make_platform(std::move(facts));

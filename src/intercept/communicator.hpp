@@ -11,6 +11,7 @@
 #include "algorithms/registry.hpp"
 #include "arrival/board.hpp"
 #include "intercept/anticipation.hpp"
+#include "intercept/in_flight.hpp"
 #include "select/rules.hpp"
 #include "transport/shm/mailboxes.hpp"
 #include "transport/shm/segment.hpp"
@@ -18,6 +19,11 @@
 namespace stretto::intercept {
 
 class BackgroundWork;
+
+/// The same ranks, for messages of our own. Collective.
+MPI_Comm make_own_communicator(MPI_Comm comm);
+/// Of each rank the lowest on its node. Collective.
+std::vector<int> find_nodes(MPI_Comm comm);
 
 /// The engine's side of a communicator: an own MPI communicator for its messages, and shared memory where all ranks are
 /// on one node. Making one is a collective operation.
@@ -77,7 +83,8 @@ struct Communicator {
   bool eligible = false;  // an intracommunicator of at least two ranks, all of this world
   int rank = 0;
   int size = 0;
-  std::unique_ptr<Engine> engine;  // made when first needed
+  std::unique_ptr<Engine> engine;       // made when first needed
+  std::unique_ptr<InFlight> in_flight;  // made with the communicator, where the user wants it
 
   // For the profile:
   MPI_Comm comm = MPI_COMM_NULL;

@@ -17,6 +17,8 @@ class BoundReduction {
   /// False if Stretto must leave this pair to the MPI library: not defined by MPI, or not a dense datatype.
   bool bind(MPI_Datatype datatype, MPI_Op op);
   const Reduction& reduction() const { return reduction_; }
+  /// Whether neither handle can ever be freed.
+  bool is_predefined() const { return op_ == MPI_OP_NULL; }
 
  private:
   static void combine_by_mpi(const void* in, void* inout, std::size_t count, const void* self);
@@ -31,6 +33,19 @@ struct Layout {
   bool dense;         // elements lie side by side without gaps, from the buffer's address on
   bool predefined;    // an arithmetic type that MPI defines
   bool ordered;       // dense, and memory order is the order of the signature
+};
+
+/// A datatype of the program's, there even when the program has freed it.
+class HeldDatatype {
+ public:
+  explicit HeldDatatype(MPI_Datatype datatype) { PMPI_Type_dup(datatype, &datatype_); }
+  ~HeldDatatype() { PMPI_Type_free(&datatype_); }
+  HeldDatatype(const HeldDatatype&) = delete;
+  HeldDatatype& operator=(const HeldDatatype&) = delete;
+  MPI_Datatype get() const { return datatype_; }
+
+ private:
+  MPI_Datatype datatype_ = MPI_DATATYPE_NULL;
 };
 
 /// nullopt for datatypes that have no size yet (null).
@@ -53,6 +68,10 @@ class PackedBuffer {
                      layout.ordered ? std::vector<Part>{} : std::vector{Part{0, count}}) {}
   std::byte* data();
   bool is_at(const void* buffer) const { return buffer_ == buffer; }
+  /// From here on the program may free the datatype.
+  void hold_datatype() {
+    if (!layout_.predefined) datatype_ = held_.emplace(datatype_).get();
+  }
   void pack();    // from the user's buffer, where data() is a copy
   void unpack();  // to it
 
@@ -62,6 +81,7 @@ class PackedBuffer {
 
   void* buffer_;
   MPI_Datatype datatype_;
+  std::optional<HeldDatatype> held_;
   Layout layout_;
   MPI_Comm comm_;
   std::vector<Part> parts_;

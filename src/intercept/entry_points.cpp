@@ -53,7 +53,8 @@ void* next_symbol(const char* symbol) {
 // Of a collective that is the MPI library's own, or of one that only starts: `request` is nullptr for the former.
 template <class Describe>
 static int observe(stretto::intercept::Operation operation, MPI_Comm comm, stretto::intercept::Observation::Form form,
-                   const Describe& describe, stretto::intercept::NativeCall native, const MPI_Request* request) {
+                   const Describe& describe, stretto::intercept::NativeCall native, const MPI_Request* request,
+                   const stretto::Algorithm* const* served = nullptr) {
   using namespace stretto::intercept;
   Runtime& runtime = Runtime::get();
   if (!runtime.profiler().active()) return native();
@@ -64,7 +65,9 @@ static int observe(stretto::intercept::Operation operation, MPI_Comm comm, stret
   describe(observation);
   if (form.caller.address != nullptr) observation.begin();
   const int result = native();
-  if (!blocking && result == MPI_SUCCESS) observation.hand_over(*request);
+  if (blocking || result != MPI_SUCCESS) return result;
+  observation.ran(*served);
+  observation.hand_over(*request);
   return result;
 }
 
@@ -72,10 +75,10 @@ static int observe(stretto::intercept::Operation operation, MPI_Comm comm, stret
 static int create(stretto::intercept::NativeCall native, const MPI_Comm* newcomm) {
   using namespace stretto::intercept;
   Runtime& runtime = Runtime::get();
-  if (!runtime.profiler().active()) return native();
+  if (!runtime.profiler().active() && !runtime.configuration().non_blocking) return native();
   const Inside inside;
   const int result = native();
-  if (result == MPI_SUCCESS) runtime.communicator(*newcomm);
+  if (result == MPI_SUCCESS) runtime.introduce(*newcomm);
   return result;
 }
 
@@ -118,33 +121,47 @@ static int create(stretto::intercept::NativeCall native, const MPI_Comm* newcomm
 #define STRETTO_OBSERVE_BLOCKING(name, symbol, parameters, arguments, description) \
   STRETTO_BOTH(symbol, parameters, arguments, STRETTO_OBSERVE(name, description, 0, here, nullptr))
 
-// The other forms. A persistent collective is not called before MPI_Start.
-#define STRETTO_NON_BLOCKING(name, symbol, parameters, arguments, description)                              \
-  STRETTO_BOTH(symbol, (STRETTO_LIST parameters, MPI_Request * request), (STRETTO_LIST arguments, request), \
-               STRETTO_OBSERVE(name, description, stretto::profile::kNonBlocking, here, request))
+// The other forms. A persistent collective is not called before MPI_Start. `SERVE(lower, arguments, persistent)` is
+// what runs it.
+#define STRETTO_SERVE_LATER(lower, arguments, persistent)                                                         \
+  [&] {                                                                                                           \
+    return stretto::intercept::Handler(native).I##lower(STRETTO_LIST arguments,                                   \
+                                                        stretto::intercept::Later{request, persistent, &served}); \
+  }
+#define STRETTO_SERVE_NATIVELY(lower, arguments, persistent) native
+#define STRETTO_OBSERVE_LATER(SERVE, name, lower, arguments, description, flags, site, persistent) \
+  STRETTO_DESCRIBE(description)                                                                    \
+  const stretto::Algorithm* served = nullptr;                                                      \
+  const auto serve = SERVE(lower, arguments, persistent);                                          \
+  return observe(stretto::intercept::Operation::name, comm, {flags, site}, describe,               \
+                 stretto::intercept::NativeCall(serve), request, &served);
+#define STRETTO_NON_BLOCKING(SERVE, name, lower, symbol, parameters, arguments, description)       \
+  STRETTO_BOTH(                                                                                    \
+      symbol, (STRETTO_LIST parameters, MPI_Request * request), (STRETTO_LIST arguments, request), \
+      STRETTO_OBSERVE_LATER(SERVE, name, lower, arguments, description, stretto::profile::kNonBlocking, here, false))
 #if STRETTO_PERSISTENT
-#define STRETTO_PERSISTENT_FORM(name, symbol, parameters, arguments, description) \
-  STRETTO_BOTH(                                                                   \
-      symbol, (STRETTO_LIST parameters, MPI_Info info, MPI_Request * request),    \
-      (STRETTO_LIST arguments, info, request),                                    \
-      STRETTO_OBSERVE(name, description, stretto::profile::kPersistent, stretto::intercept::Caller{}, request))
+#define STRETTO_PERSISTENT_FORM(SERVE, name, lower, symbol, parameters, arguments, description)                 \
+  STRETTO_BOTH(symbol, (STRETTO_LIST parameters, MPI_Info info, MPI_Request * request),                         \
+               (STRETTO_LIST arguments, info, request),                                                         \
+               STRETTO_OBSERVE_LATER(SERVE, name, lower, arguments, description, stretto::profile::kPersistent, \
+                                     stretto::intercept::Caller{}, true))
 #else
-#define STRETTO_PERSISTENT_FORM(name, symbol, parameters, arguments, description)
+#define STRETTO_PERSISTENT_FORM(SERVE, name, lower, symbol, parameters, arguments, description)
 #endif
 
-#define STRETTO_FORMS(BLOCKING, name, lower, suffix, parameters, arguments, description) \
-  BLOCKING(name, name##suffix, parameters, arguments, description)                       \
-  STRETTO_NON_BLOCKING(name, I##lower##suffix, parameters, arguments, description)       \
-  STRETTO_PERSISTENT_FORM(name, name##_init##suffix, parameters, arguments, description)
+#define STRETTO_FORMS(BLOCKING, SERVE, name, lower, suffix, parameters, arguments, description)  \
+  BLOCKING(name, name##suffix, parameters, arguments, description)                               \
+  STRETTO_NON_BLOCKING(SERVE, name, lower, I##lower##suffix, parameters, arguments, description) \
+  STRETTO_PERSISTENT_FORM(SERVE, name, lower, name##_init##suffix, parameters, arguments, description)
 
 #define COUNT int
 #define COUNTS const int*
 #define DISPLACEMENTS const int*
 #define STRETTO_LARGE_FORM 0
 #define STRETTO_ACCELERATED(name, lower, parameters, arguments, description) \
-  STRETTO_FORMS(STRETTO_ACCELERATE_BLOCKING, name, lower, , parameters, arguments, description)
+  STRETTO_FORMS(STRETTO_ACCELERATE_BLOCKING, STRETTO_SERVE_LATER, name, lower, , parameters, arguments, description)
 #define STRETTO_OBSERVED(name, lower, parameters, arguments, description) \
-  STRETTO_FORMS(STRETTO_OBSERVE_BLOCKING, name, lower, , parameters, arguments, description)
+  STRETTO_FORMS(STRETTO_OBSERVE_BLOCKING, STRETTO_SERVE_NATIVELY, name, lower, , parameters, arguments, description)
 #include "intercept/collectives.def"
 
 #if STRETTO_LARGE_COUNTS
@@ -160,8 +177,8 @@ static int create(stretto::intercept::NativeCall native, const MPI_Comm* newcomm
 #define DISPLACEMENTS const MPI_Aint*
 #define STRETTO_LARGE_FORM 1
 #define STRETTO_ACCELERATED(name, lower, parameters, arguments, description) \
-  STRETTO_FORMS(STRETTO_ACCELERATE_BLOCKING, name, lower, _c, parameters, arguments, description)
+  STRETTO_FORMS(STRETTO_ACCELERATE_BLOCKING, STRETTO_SERVE_LATER, name, lower, _c, parameters, arguments, description)
 #define STRETTO_OBSERVED(name, lower, parameters, arguments, description) \
-  STRETTO_FORMS(STRETTO_OBSERVE_BLOCKING, name, lower, _c, parameters, arguments, description)
+  STRETTO_FORMS(STRETTO_OBSERVE_BLOCKING, STRETTO_SERVE_NATIVELY, name, lower, _c, parameters, arguments, description)
 #include "intercept/collectives.def"
 #endif

@@ -1,18 +1,16 @@
 #include "intercept/handlers.hpp"
 
-#include <climits>
+#include <optional>
+#include <string_view>
 
 #include "core/clock.hpp"
-#include "intercept/datatypes.hpp"
 #include "intercept/interception.hpp"
+#include "intercept/prepared_call.hpp"
 #include "intercept/runtime.hpp"
 #include "stretto/stretto.h"
 
 namespace stretto::intercept {
 namespace {
-
-// Buffers that Stretto can work with; everything else is left to the MPI library, which knows what is an error.
-bool usable(const void* buffer) { return buffer != nullptr && buffer != MPI_IN_PLACE; }
 
 // What MPI is to be given as the send buffer.
 const void* operand(const Call& call) { return call.input == call.output ? MPI_IN_PLACE : call.input; }
@@ -58,18 +56,10 @@ int Handler::Pcontrol(int level) noexcept {
 int Handler::Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                        MPI_Comm comm) noexcept {
   Interception call(Collective::allreduce, Operation::Allreduce, comm, site_);
-  BoundReduction bound;
-  const bool valid =
-      count > 0 && usable(recvbuf) && sendbuf != nullptr && sendbuf != recvbuf && bound.bind(datatype, op);
-  if (!valid) return native_();
-  Call arguments;
-  arguments.output = static_cast<std::byte*>(recvbuf);
-  arguments.input = sendbuf == MPI_IN_PLACE ? arguments.output : static_cast<const std::byte*>(sendbuf);
-  arguments.count = static_cast<std::size_t>(count);
-  arguments.element_bytes = bound.reduction().element_bytes;
-  arguments.reduction = &bound.reduction();
-  if (call.select(arguments, bound.reduction().commutative)) return call.run(arguments);
-  return call.pass_on(native_, arguments, [&](const Call& segment, int length, MPI_Request* request) {
+  ReductionCall prepared;
+  if (!prepared.allreduce(sendbuf, recvbuf, count, datatype, op)) return native_();
+  if (call.select(prepared)) return call.run(prepared);
+  return call.pass_on(native_, prepared, [&](const Call& segment, int length, MPI_Request* request) {
     return PMPI_Iallreduce(operand(segment), segment.output, length, datatype, op, comm, request);
   });
 }
@@ -77,75 +67,73 @@ int Handler::Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_
 int Handler::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
                     MPI_Comm comm) noexcept {
   Interception call(Collective::reduce, Operation::Reduce, comm, site_);
-  BoundReduction bound;
-  const bool at_root = call.is_rank(root);
-  const bool in_place = sendbuf == MPI_IN_PLACE;
-  const bool buffers = at_root ? usable(recvbuf) && sendbuf != nullptr && sendbuf != recvbuf : usable(sendbuf);
-  if (count <= 0 || !call.root_is_valid(root) || !buffers || !bound.bind(datatype, op)) return native_();
-  Call arguments;
-  arguments.output = at_root ? static_cast<std::byte*>(recvbuf) : nullptr;
-  arguments.input = at_root && in_place ? arguments.output : static_cast<const std::byte*>(sendbuf);
-  arguments.count = static_cast<std::size_t>(count);
-  arguments.element_bytes = bound.reduction().element_bytes;
-  arguments.reduction = &bound.reduction();
-  arguments.root = root;
-  if (call.select(arguments, bound.reduction().commutative)) return call.run(arguments);
-  return call.pass_on(native_, arguments, [&](const Call& segment, int length, MPI_Request* request) {
+  ReductionCall prepared;
+  if (!call.root_is_valid(root) || !prepared.reduce(sendbuf, recvbuf, count, datatype, op, root, call.is_rank(root))) {
+    return native_();
+  }
+  if (call.select(prepared)) return call.run(prepared);
+  return call.pass_on(native_, prepared, [&](const Call& segment, int length, MPI_Request* request) {
     return PMPI_Ireduce(operand(segment), segment.output, length, datatype, op, root, comm, request);
   });
 }
 
 int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) noexcept {
   Interception call(Collective::bcast, Operation::Bcast, comm, site_);
-  // Ranks may give different counts and datatypes: only the number of bytes is common to all, so only it may decide.
-  const std::optional<Layout> layout = layout_of(datatype);
-  const std::size_t bytes = layout && count > 0 ? layout->bytes * static_cast<std::size_t>(count) : 0;
-  if (bytes == 0 || bytes > INT_MAX || !call.root_is_valid(root)) return native_();
-  if (!layout->predefined && !Runtime::get().is_committed(datatype)) return native_();
-  Call arguments;
-  arguments.count = bytes;
-  arguments.root = root;
-  const bool ours = call.select(arguments, true);
-  if (!ours && !call.wants_native_segments()) return native_();
-  PackedBuffer packed(buffer, count, datatype, *layout, comm);
-  arguments.output = packed.data();
-  arguments.input = arguments.output;
-  if (call.is_rank(root)) packed.pack();
-  const auto start = [&](const Call& segment, int length, MPI_Request* request) {
+  BcastCall prepared;
+  if (!call.root_is_valid(root) || !prepared.bcast(buffer, count, datatype, root, call.is_rank(root), comm)) {
+    return native_();
+  }
+  if (call.select(prepared)) return call.run(prepared);
+  return call.pass_on(native_, prepared, [&](const Call& segment, int length, MPI_Request* request) {
     return PMPI_Ibcast(segment.output, length, MPI_BYTE, root, comm, request);
-  };
-  const int result = ours ? call.run(arguments) : call.pass_on(native_, arguments, start);
-  if (!call.is_rank(root)) packed.unpack();
-  return result;
+  });
 }
 
 int Handler::Barrier(MPI_Comm comm) noexcept {
   Interception call(Collective::barrier, Operation::Barrier, comm, site_);
-  if (!call.select(Call{}, true)) return native_();
-  return call.run(Call{});
+  PreparedCall prepared;
+  return call.select(prepared) ? call.run(prepared) : native_();
 }
 
 }  // namespace stretto::intercept
 
 using stretto::Collective;
 
-static const Collective* collective_named(const char* name) {
-  for (const Collective& collective : stretto::kCollectives) {
-    if (stretto::name_of(collective) == name) return &collective;
+namespace {
+
+struct Named {
+  Collective collective;
+  stretto::Form form;
+};
+
+// "allreduce", or "iallreduce" for the non-blocking and persistent forms.
+std::optional<Named> collective_named(std::string_view name) {
+  for (const Collective collective : stretto::kCollectives) {
+    const std::string_view known = stretto::name_of(collective);
+    if (name == known) return Named{collective, stretto::Form::blocking};
+    if (!name.empty() && name.front() == 'i' && name.substr(1) == known) {
+      return Named{collective, stretto::Form::non_blocking};
+    }
   }
-  return nullptr;
+  return std::nullopt;
 }
 
+}  // namespace
+
 int Stretto_force(const char* collective, const char* algorithm) {
-  const Collective* which = collective_named(collective);
-  if (which == nullptr) return STRETTO_UNKNOWN_COLLECTIVE;
-  const auto choice = stretto::parse_choice(*which, algorithm);
+  const auto which = collective_named(collective);
+  if (!which) return STRETTO_UNKNOWN_COLLECTIVE;
+  const auto choice = stretto::parse_choice(which->collective, algorithm, which->form);
   if (!choice) return STRETTO_UNKNOWN_ALGORITHM;
   stretto::intercept::Runtime& runtime = stretto::intercept::Runtime::get();
-  runtime.configuration().choice(*which) = *choice;
+  const bool blocking = which->form == stretto::Form::blocking;
+  if (!blocking && !runtime.configuration().non_blocking) return STRETTO_NOT_ACTIVE;
+  runtime.configuration().choice(which->collective, which->form) = *choice;
   runtime.profiler().tell_algorithms();
+  if (!blocking) return STRETTO_OK;
   const stretto::intercept::Inside inside;
-  runtime.background().for_each([&](stretto::intercept::Anticipation& one) { one.expect(*which, choice->algorithm); });
+  runtime.background().for_each(
+      [&](stretto::intercept::Anticipation& one) { one.expect(which->collective, choice->algorithm); });
   runtime.background().wake();
   return STRETTO_OK;
 }
@@ -180,6 +168,7 @@ int Stretto_progress_mark(double fraction) {
 }
 
 const char* Stretto_last_algorithm(const char* collective) {
-  const Collective* which = collective_named(collective);
-  return which == nullptr ? nullptr : stretto::intercept::Runtime::get().last_algorithm(*which);
+  const auto which = collective_named(collective);
+  if (!which) return nullptr;
+  return stretto::intercept::Runtime::get().last_algorithm(which->collective, which->form);
 }

@@ -30,6 +30,13 @@ class IntegerArray {
 };
 static_assert(sizeof(MPI_Count) == sizeof(MPI_Aint) && sizeof(MPI_Count) != sizeof(int));
 
+/// Where the request of a call goes that only starts or, as MPI_X_init's, is only made.
+struct Later {
+  MPI_Request* request;
+  bool persistent;
+  const Algorithm** served;  // set where Stretto serves the call
+};
+
 /// One intercepted call: a member function for each line of calls.def, and for each STRETTO_ACCELERATED of
 /// collectives.def, with the MPI function's own parameters and result; counts arrive as MPI_Count. `native` runs the
 /// MPI library's own. Nothing may throw into the program, which may be C or Fortran.
@@ -60,6 +67,23 @@ class Handler {
   int Gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, IntegerArray recvcounts,
               IntegerArray displacements, MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept;
 
+  // MPI_Iallreduce and so on; MPI_Allreduce_init where `persistent`.
+  int Iallreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                 Later later) noexcept;
+  int Ireduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+              MPI_Comm comm, Later later) noexcept;
+  int Ibcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, Later later) noexcept;
+  int Ibarrier(MPI_Comm comm, Later later) noexcept;
+  int Iscatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+               MPI_Datatype recvtype, int root, MPI_Comm comm, Later later) noexcept;
+  int Igather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+              MPI_Datatype recvtype, int root, MPI_Comm comm, Later later) noexcept;
+  int Iscatterv(const void* sendbuf, IntegerArray sendcounts, IntegerArray displacements, MPI_Datatype sendtype,
+                void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                Later later) noexcept;
+  int Igatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, IntegerArray recvcounts,
+               IntegerArray displacements, MPI_Datatype recvtype, int root, MPI_Comm comm, Later later) noexcept;
+
   int Wait(MPI_Request* request, MPI_Status* status) noexcept;
   int Waitall(int count, MPI_Request* requests, MPI_Status* statuses) noexcept;
   int Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) noexcept;
@@ -68,13 +92,18 @@ class Handler {
   int Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) noexcept;
   int Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) noexcept;
   int Testsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) noexcept;
+  int Request_get_status(MPI_Request request, int* flag, MPI_Status* status) noexcept;
   int Request_free(MPI_Request* request) noexcept;
   int Start(MPI_Request* request) noexcept;
   int Startall(int count, MPI_Request* requests) noexcept;
 
  private:
+  template <class Attempt, class Completed>
+  int complete(int count, MPI_Request* requests, const Attempt& attempt, const Completed& completed);
   template <class Completed>
-  int complete(int count, MPI_Request* requests, const Completed& completed);
+  int look(int count, MPI_Request* requests, const Completed& completed);
+  template <class Attempt>
+  int drive(const Attempt& attempt);
 
   NativeCall native_;
   CallSite site_;

@@ -18,7 +18,8 @@ Interception::~Interception() {
   observation_.ran(algorithm_);
 }
 
-bool Interception::select(const Call& call, bool commutative) {
+bool Interception::select(const PreparedCall& prepared) {
+  const Call& call = prepared.call();
   if (!eligible()) return false;
   if (!may_serve(runtime_.configuration(), collective_, call.bytes(), communicator_->size)) return false;
   Engine& engine = runtime_.engine(*communicator_, comm_);
@@ -26,7 +27,7 @@ bool Interception::select(const Call& call, bool commutative) {
     return CallFacts{collective_,
                      call.bytes(),
                      call.element_bytes,
-                     commutative,
+                     prepared.commutative(),
                      communicator_->size,
                      engine.has_board(),
                      engine.max_pool_window(),

@@ -7,6 +7,7 @@
 #include "intercept/native.hpp"
 #include "intercept/native_segments.hpp"
 #include "intercept/observation.hpp"
+#include "intercept/prepared_call.hpp"
 #include "intercept/runtime.hpp"
 
 namespace stretto::intercept {
@@ -19,23 +20,26 @@ class Interception {
   Interception(const Interception&) = delete;
   Interception& operator=(const Interception&) = delete;
 
-  /// Chooses the algorithm by what all ranks know alike of `call`; false if the call is to be passed on. The same on
-  /// all ranks.
-  bool select(const Call& call, bool commutative);
+  /// Chooses the algorithm by what all ranks know alike of the call; false if it is to be passed on. The same on all
+  /// ranks.
+  bool select(const PreparedCall& prepared);
 
-  int run(const Call& call) {
-    observation_.arrived(communicator_->engine->run(*algorithm_, call));
+  int run(PreparedCall& prepared) {
+    observation_.arrived(communicator_->engine->run(*algorithm_, prepared.begin()));
+    prepared.end();
     return MPI_SUCCESS;
   }
 
-  /// Whether the user wants the MPI library's own in segments: `native+4`.
-  bool wants_native_segments() const { return eligible() && native_segments() != nullptr; }
-  /// What select() has left to the MPI library: in segments where they are wanted, by `start`, see run_native_segments.
+  /// What select() has left to the MPI library; where the user wants its own in segments (`native+4`), by `start`, see
+  /// run_native_segments.
   template <class Start>
-  int pass_on(const NativeCall& native, const Call& call, const Start& start) {
-    if (!wants_native_segments() || !segments_fit(native_segments()->pipelining, call)) return native();
-    algorithm_ = native_segments();
-    return run_native_segments(algorithm_->pipelining, call, start);
+  int pass_on(const NativeCall& native, PreparedCall& prepared, const Start& start) {
+    const Algorithm* segments = native_segments();
+    if (segments == nullptr || !segments_fit(segments->pipelining, prepared.call())) return native();
+    algorithm_ = segments;
+    const int result = run_native_segments(segments->pipelining, prepared.begin(), start);
+    prepared.end();
+    return result;
   }
 
   bool root_is_valid(int root) const { return eligible() && root >= 0 && root < communicator_->size; }

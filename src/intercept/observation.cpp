@@ -79,6 +79,7 @@ void Observation::hand_over(MPI_Request request) {
     return;
   }
   if (profiler_.file().holds(ticket_)) {
+    ticket_.record->algorithm = record_.algorithm;
     ticket_.record->inside_ns = monotonic_ns() - record_.arrival_ns;
     requests.add(request, ticket_);
   }

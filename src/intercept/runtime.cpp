@@ -98,6 +98,7 @@ void Runtime::start() {
   measure_node();
   prepare_background();
   active_ = true;
+  introduce(MPI_COMM_WORLD);
 }
 
 void Runtime::start_without_world() {
@@ -117,11 +118,28 @@ void Runtime::prepare_background() {
   background_.configure(wanted && level == MPI_THREAD_MULTIPLE, configuration_.background_cores);
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (wants_thread() && level != MPI_THREAD_MULTIPLE && rank == 0) {
-    std::fprintf(stderr,
-                 "stretto: STRETTO_BACKGROUND=thread: this MPI library does not give MPI_THREAD_MULTIPLE; the "
-                 "program's MPI calls drive the background instead\n");
-  }
+  if (!wants_thread() || level == MPI_THREAD_MULTIPLE || rank != 0) return;
+  std::fprintf(stderr,
+               configuration_.background == Background::thread
+                   ? "stretto: STRETTO_BACKGROUND=thread: this MPI library does not give MPI_THREAD_MULTIPLE; "
+                     "the program's MPI calls drive the background instead\n"
+                   : "stretto: non-blocking collectives stay the MPI library's own, which does not give "
+                     "MPI_THREAD_MULTIPLE; STRETTO_BACKGROUND=polled lets the program's MPI calls drive them\n");
+}
+
+// Whether a program's other calls, of which we know nothing, let its non-blocking ones go on, must not matter: a thread
+// drives them, unless the user has it otherwise. The same on all ranks, as MPI gives all the same.
+void Runtime::prepare_in_flight(Communicator& communicator, MPI_Comm comm) {
+  const bool driven = background_.is_threaded() || configuration_.background == Background::polled;
+  if (!configuration_.non_blocking || !driven || !communicator.eligible || communicator.in_flight) return;
+  if (!proxies_.is_open()) proxies_.open();
+  communicator.in_flight = std::make_unique<InFlight>(comm, node_ranks_ > node_cores_, proxies_, in_flight_);
+  background_.add(*communicator.in_flight);
+}
+
+void Runtime::introduce(MPI_Comm comm) {
+  if (!configuration_.non_blocking && !profiler_.active()) return;
+  if (Communicator* communicator = this->communicator(comm)) prepare_in_flight(*communicator, comm);
 }
 
 void Runtime::measure_node() {
@@ -145,7 +163,10 @@ void Runtime::finish() {
   if (self_ != MPI_COMM_NULL) PMPI_Comm_free(&self_);
   for (Communicator* communicator : communicators_) {
     if (communicator->engine) communicator->engine->abandon();
+    if (communicator->in_flight) communicator->in_flight->abandon();
   }
+  for (const auto& orphan : orphans_) orphan->abandon();
+  proxies_.close();
 }
 
 Communicator* Runtime::communicator(MPI_Comm comm, bool blocking) {
@@ -220,10 +241,21 @@ int Runtime::forget(MPI_Comm, int, void* state, void*) {
   {
     const std::scoped_lock lock(runtime.mutex_);
     std::erase(runtime.communicators_, communicator);
+    runtime.let_go(std::move(communicator->in_flight));
   }
   runtime.epoch_.fetch_add(1, std::memory_order_acq_rel);
   delete communicator;
   return MPI_SUCCESS;
+}
+
+// Calls go on when their communicator has been freed.
+void Runtime::let_go(std::unique_ptr<InFlight> in_flight) {
+  if (!in_flight) return;
+  if (in_flight->has_work() || persistent_calls_.any_of(*in_flight)) {
+    orphans_.push_back(std::move(in_flight));
+  } else {
+    background_.remove(*in_flight);
+  }
 }
 
 // A communicator with processes that were spawned or connected to may hold some that run without Stretto. Both sides
@@ -253,11 +285,18 @@ bool Runtime::is_committed(MPI_Datatype datatype) const {
   return PMPI_Pack(&nothing, 0, datatype, &nothing, 0, &position, self_) == MPI_SUCCESS;
 }
 
-void Runtime::count(Collective collective, const Algorithm* algorithm) {
-  const auto index = static_cast<std::size_t>(collective);
-  last_[index].store(algorithm == nullptr ? "native" : algorithm->name.data(), std::memory_order_relaxed);
-  const std::size_t which = algorithm == nullptr ? 0 : number_of(*algorithm) + 1;
-  counts_[index][which].fetch_add(1, std::memory_order_relaxed);
+void Served::count(const Algorithm* algorithm) {
+  last_.store(algorithm == nullptr ? "native" : algorithm->name.data(), std::memory_order_relaxed);
+  counts_[algorithm == nullptr ? 0 : number_of(*algorithm) + 1].fetch_add(1, std::memory_order_relaxed);
+}
+
+void Served::report(const std::string& collective) const {
+  for (std::size_t which = 0; which <= algorithm_count(); ++which) {
+    if (counts_[which] == 0) continue;
+    const char* name = which == 0 ? "native" : algorithm_numbered(which - 1).name.data();
+    std::fprintf(stderr, "stretto: %s: %s ran %llu times\n", collective.c_str(), name,
+                 static_cast<unsigned long long>(counts_[which].load()));
+  }
 }
 
 void Runtime::report() const {
@@ -272,13 +311,11 @@ void Runtime::report() const {
                  number(anticipated_.begun), number(anticipated_.given_up), number(anticipated_.by_history),
                  number(anticipated_.by_hints));
   }
-  for (Collective collective : kCollectives) {
-    const auto& row = counts_[static_cast<std::size_t>(collective)];
-    for (std::size_t which = 0; which <= algorithm_count(); ++which) {
-      if (row[which] == 0) continue;
-      const char* name = which == 0 ? "native" : algorithm_numbered(which - 1).name.data();
-      std::fprintf(stderr, "stretto: %s: %s ran %llu times\n", name_of(collective).data(), name,
-                   static_cast<unsigned long long>(row[which].load()));
+  for (Form form : {Form::blocking, Form::non_blocking}) {
+    for (Collective collective : kCollectives) {
+      const std::string prefix = form == Form::blocking ? "" : "i";
+      served_[static_cast<std::size_t>(form)][static_cast<std::size_t>(collective)].report(
+          prefix + std::string(name_of(collective)));
     }
   }
 }

@@ -6,16 +6,34 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "intercept/background.hpp"
 #include "intercept/communicator.hpp"
+#include "intercept/persistent_calls.hpp"
 #include "intercept/profiler.hpp"
+#include "intercept/proxy_requests.hpp"
 #include "intercept/requests.hpp"
 #include "select/configuration.hpp"
 
 namespace stretto::intercept {
+
+/// Which algorithms served the calls of one collective.
+class Served {
+ public:
+  void count(const Algorithm* algorithm);
+  const char* last() const {
+    const char* name = last_;
+    return name == nullptr ? "" : name;
+  }
+  void report(const std::string& collective) const;
+
+ private:
+  std::atomic<const char*> last_{nullptr};
+  std::array<std::atomic<std::uint64_t>, kMostAlgorithms + 1> counts_{};  // by algorithm; 0: native
+};
 
 class Runtime {
  public:
@@ -38,9 +56,13 @@ class Runtime {
   Requests& requests() { return requests_; }
   Hints& hints() { return hints_; }
   BackgroundWork& background() { return background_; }
+  PersistentCalls& persistent_calls() { return persistent_calls_; }
 
   /// Whether the program's MPI_THREAD_ level is to be raised, so that the thread of the background may call MPI.
-  bool wants_thread() const { return configuration_.background == Background::thread; }
+  bool wants_thread() const {
+    return configuration_.background == Background::thread ||
+           (configuration_.non_blocking && configuration_.background == Background::automatic);
+  }
   /// From this thread.
   bool may_call_mpi() const { return any_thread_may_ || std::this_thread::get_id() == main_thread_; }
   void anticipate(Engine& engine, Collective collective) {
@@ -50,6 +72,10 @@ class Runtime {
   /// The state of `comm`, made at its first call or, where there is a profile, when the communicator is made; nullptr
   /// before MPI_Init and after MPI_Finalize. `blocking`: all its ranks are here, or will be.
   Communicator* communicator(MPI_Comm comm, bool blocking = true);
+  /// A communicator has just been made by a call that all its ranks are in.
+  void introduce(MPI_Comm comm);
+  /// Whether non-blocking calls of Stretto's are under way in this process.
+  bool any_in_flight() const { return in_flight_.load(std::memory_order_relaxed) > 0; }
   /// Its engine, made when first needed: a collective operation.
   Engine& engine(Communicator& communicator, MPI_Comm comm);
 
@@ -57,11 +83,12 @@ class Runtime {
   bool is_committed(MPI_Datatype datatype) const;
 
   /// Notes that `algorithm` (nullptr: native) served a call.
-  void count(Collective collective, const Algorithm* algorithm);
+  void count(Collective collective, const Algorithm* algorithm, Form form = Form::blocking) {
+    served_[static_cast<std::size_t>(form)][static_cast<std::size_t>(collective)].count(algorithm);
+  }
   /// "" before the first call.
-  const char* last_algorithm(Collective collective) const {
-    const char* name = last_[static_cast<std::size_t>(collective)];
-    return name == nullptr ? "" : name;
+  const char* last_algorithm(Collective collective, Form form) const {
+    return served_[static_cast<std::size_t>(form)][static_cast<std::size_t>(collective)].last();
   }
 
  private:
@@ -71,6 +98,8 @@ class Runtime {
   static void describe_peers(Communicator& communicator, MPI_Comm comm, bool inter);
   void measure_node();
   void prepare_background();
+  void prepare_in_flight(Communicator& communicator, MPI_Comm comm);
+  void let_go(std::unique_ptr<InFlight> in_flight);
   void report() const;
 
   Configuration configuration_;
@@ -89,9 +118,11 @@ class Runtime {
   std::atomic<std::uint64_t> epoch_{1};  // rises when a communicator dies, so that threads drop what they remember
   std::mutex mutex_;
   std::vector<Communicator*> communicators_;
-  std::array<std::atomic<const char*>, std::size(kCollectives)> last_{};  // null before the first call
-  std::array<std::array<std::atomic<std::uint64_t>, kMostAlgorithms + 1>, std::size(kCollectives)>
-      counts_{};  // by algorithm; 0: native
+  std::array<std::array<Served, std::size(kCollectives)>, 2> served_{};  // by form
+  ProxyRequests proxies_;
+  PersistentCalls persistent_calls_;
+  std::atomic<int> in_flight_{0};
+  std::vector<std::unique_ptr<InFlight>> orphans_;  // of communicators that died before their calls ended
 };
 
 }  // namespace stretto::intercept

@@ -7,6 +7,7 @@
 
 #include "intercept/datatypes.hpp"
 #include "intercept/interception.hpp"
+#include "intercept/later_call.hpp"
 
 namespace stretto::intercept {
 namespace {
@@ -17,11 +18,15 @@ struct Side {
   MPI_Datatype datatype;
 };
 
-/// The data of one scatter or gather on this rank: its own block and, at the root, the blocks of all.
-class Distribution {
+enum class Direction { scatter, gather };
+
+/// One scatter or gather on this rank: its own block and, at the root, the blocks of all.
+class DistributionCall final : public PreparedCall {
  public:
-  Distribution(const Interception& call, int root, MPI_Comm comm)
-      : ranks_(call.size()), root_(root), at_root_(call.is_rank(root)), comm_(comm) {}
+  DistributionCall(Direction direction, int ranks, int root, bool at_root, MPI_Comm comm)
+      : direction_(direction), ranks_(ranks), at_root_(at_root), comm_(comm) {
+    call_.root = root;
+  }
 
   bool in_place(const void* buffer) const { return at_root_ && buffer == MPI_IN_PLACE; }
 
@@ -43,7 +48,7 @@ class Distribution {
     const std::size_t block_bytes = static_cast<std::size_t>(count) * all_layout_->bytes;
     if (own_ && own_bytes_ != block_bytes) return false;
     own_bytes_ = block_bytes;
-    own_at_ = static_cast<std::size_t>(root_) * block_bytes;
+    own_at_ = static_cast<std::size_t>(call_.root) * block_bytes;
     const MPI_Aint step = static_cast<MPI_Aint>(count) * extent_of(side.datatype);
     std::vector<Part> all;
     for (int rank = 0; !all_layout_->ordered && rank < ranks_; ++rank) all.push_back({rank * step, count});
@@ -67,7 +72,7 @@ class Distribution {
       packed += bytes;
       all.push_back(part);
     }
-    const Block mine = blocks_[static_cast<std::size_t>(root_)];
+    const Block mine = blocks_[static_cast<std::size_t>(call_.root)];
     if (is_same_buffer(side) || (own_ && own_bytes_ != mine.count)) return false;
     own_bytes_ = mine.count;
     own_at_ = mine.first;
@@ -75,37 +80,33 @@ class Distribution {
     return true;
   }
 
-  /// The call without its buffers: what there is to select an algorithm by.
-  Call call() const {
-    Call call;
-    call.count = own_bytes_;
-    call.root = root_;
-    call.blocks = blocks_.empty() ? nullptr : blocks_.data();
-    return call;
+  /// All blocks are of one length, which all ranks know.
+  bool are_equal() {
+    call_.count = own_bytes_;
+    return own_bytes_ > 0;
   }
 
-  int scatter(Interception& interception) {
-    Call arguments = call();
-    if (all_) all_->pack();
-    arguments.input = all_ ? all_->data() : nullptr;
-    arguments.output = own_data();
-    const int result = interception.run(arguments);
-    if (own_) own_->unpack();
-    return result;
+  const Call& begin() override {
+    const bool scatter = direction_ == Direction::scatter;
+    std::optional<PackedBuffer>& packed = own_ && !scatter ? own_ : all_;  // in place the root's own is among all
+    if (packed) packed->pack();
+    call_.count = own_bytes_;
+    call_.blocks = blocks_.empty() ? nullptr : blocks_.data();
+    std::byte* all = all_ ? all_->data() : nullptr;
+    call_.input = scatter ? all : own_data();
+    call_.output = scatter ? own_data() : all;
+    return call_;
   }
 
-  int gather(Interception& interception) {
-    Call arguments = call();
-    if (own_) {
-      own_->pack();
-    } else {
-      all_->pack();  // for the root's own block
-    }
-    arguments.input = own_data();
-    arguments.output = all_ ? all_->data() : nullptr;
-    const int result = interception.run(arguments);
-    if (all_) all_->unpack();
-    return result;
+  bool outlast_its_mpi_call() override {
+    if (own_) own_->hold_datatype();
+    if (all_) all_->hold_datatype();
+    return true;
+  }
+
+  void end() override {
+    std::optional<PackedBuffer>& packed = direction_ == Direction::scatter ? own_ : all_;
+    if (packed) packed->unpack();
   }
 
  private:
@@ -128,8 +129,8 @@ class Distribution {
   }
   std::byte* own_data() { return own_ ? own_->data() : all_->data() + own_at_; }
 
+  Direction direction_;
   int ranks_;
-  int root_;
   bool at_root_;
   MPI_Comm comm_;
   std::optional<Layout> own_layout_;
@@ -147,30 +148,28 @@ int Handler::Scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
                      MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept {
   Interception call(Collective::scatter, Operation::Scatter, comm, site_);
   if (!call.root_is_valid(root)) return native_();
-  Distribution data(call, root, comm);
+  DistributionCall data(Direction::scatter, call.size(), root, call.is_rank(root), comm);
   if (!data.add_own({recvbuf, recvtype}, recvcount) || !data.add_all({sendbuf, sendtype}, sendcount)) return native_();
-  if (data.call().bytes() == 0 || !call.select(data.call(), true)) return native_();
-  return data.scatter(call);
+  return data.are_equal() && call.select(data) ? call.run(data) : native_();
 }
 
 int Handler::Gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                     MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept {
   Interception call(Collective::gather, Operation::Gather, comm, site_);
   if (!call.root_is_valid(root)) return native_();
-  Distribution data(call, root, comm);
+  DistributionCall data(Direction::gather, call.size(), root, call.is_rank(root), comm);
   if (!data.add_own({sendbuf, sendtype}, sendcount) || !data.add_all({recvbuf, recvtype}, recvcount)) return native_();
-  if (data.call().bytes() == 0 || !call.select(data.call(), true)) return native_();
-  return data.gather(call);
+  return data.are_equal() && call.select(data) ? call.run(data) : native_();
 }
 
 int Handler::Scatterv(const void* sendbuf, IntegerArray sendcounts, IntegerArray displacements, MPI_Datatype sendtype,
                       void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept {
   Interception call(Collective::scatterv, Operation::Scatterv, comm, site_);
   if (!call.root_is_valid(root)) return native_();
-  Distribution data(call, root, comm);
+  DistributionCall data(Direction::scatter, call.size(), root, call.is_rank(root), comm);
   if (!data.add_own({recvbuf, recvtype}, recvcount) || !data.add_all({sendbuf, sendtype}, sendcounts, displacements))
     return native_();
-  return call.select(Call{}, true) ? data.scatter(call) : native_();
+  return call.select(data) ? call.run(data) : native_();
 }
 
 int Handler::Gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -178,10 +177,54 @@ int Handler::Gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
                      MPI_Comm comm) noexcept {
   Interception call(Collective::gatherv, Operation::Gatherv, comm, site_);
   if (!call.root_is_valid(root)) return native_();
-  Distribution data(call, root, comm);
+  DistributionCall data(Direction::gather, call.size(), root, call.is_rank(root), comm);
   if (!data.add_own({sendbuf, sendtype}, sendcount) || !data.add_all({recvbuf, recvtype}, recvcounts, displacements))
     return native_();
-  return call.select(Call{}, true) ? data.gather(call) : native_();
+  return call.select(data) ? call.run(data) : native_();
+}
+
+int Handler::Iscatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                      MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, Later later) noexcept {
+  LaterCall call(Collective::scatter, comm, later);
+  const auto prepare = [&](DistributionCall& data) {
+    return call.root_is_valid(root) && data.add_own({recvbuf, recvtype}, recvcount) &&
+           data.add_all({sendbuf, sendtype}, sendcount) && data.are_equal();
+  };
+  return call.serve<DistributionCall>(native_, prepare, Direction::scatter, call.size(), root, call.is_rank(root),
+                                      comm);
+}
+
+int Handler::Igather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, Later later) noexcept {
+  LaterCall call(Collective::gather, comm, later);
+  const auto prepare = [&](DistributionCall& data) {
+    return call.root_is_valid(root) && data.add_own({sendbuf, sendtype}, sendcount) &&
+           data.add_all({recvbuf, recvtype}, recvcount) && data.are_equal();
+  };
+  return call.serve<DistributionCall>(native_, prepare, Direction::gather, call.size(), root, call.is_rank(root), comm);
+}
+
+int Handler::Iscatterv(const void* sendbuf, IntegerArray sendcounts, IntegerArray displacements, MPI_Datatype sendtype,
+                       void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                       Later later) noexcept {
+  LaterCall call(Collective::scatterv, comm, later);
+  const auto prepare = [&](DistributionCall& data) {
+    return call.root_is_valid(root) && data.add_own({recvbuf, recvtype}, recvcount) &&
+           data.add_all({sendbuf, sendtype}, sendcounts, displacements);
+  };
+  return call.serve<DistributionCall>(native_, prepare, Direction::scatter, call.size(), root, call.is_rank(root),
+                                      comm);
+}
+
+int Handler::Igatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                      IntegerArray recvcounts, IntegerArray displacements, MPI_Datatype recvtype, int root,
+                      MPI_Comm comm, Later later) noexcept {
+  LaterCall call(Collective::gatherv, comm, later);
+  const auto prepare = [&](DistributionCall& data) {
+    return call.root_is_valid(root) && data.add_own({sendbuf, sendtype}, sendcount) &&
+           data.add_all({recvbuf, recvtype}, recvcounts, displacements);
+  };
+  return call.serve<DistributionCall>(native_, prepare, Direction::gather, call.size(), root, call.is_rank(root), comm);
 }
 
 }  // namespace stretto::intercept

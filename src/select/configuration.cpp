@@ -18,11 +18,15 @@ std::string complaint(std::string_view variable, std::string_view value, std::st
          std::string(choices);
 }
 
-std::string choices_of(Collective collective) {
+bool can_serve_form(const Algorithm& algorithm, Form form) {
+  return form == Form::blocking || can_be_non_blocking(algorithm);
+}
+
+std::string choices_of(Collective collective, Form form) {
   std::string choices = "default, native";
   std::string in_segments;
   for (const Algorithm& algorithm : algorithms()) {
-    if (algorithm.collective != collective) continue;
+    if (algorithm.collective != collective || !can_serve_form(algorithm, form)) continue;
     const std::string name(algorithm.name);
     choices += ", " + name;
     if (in_segments.empty() && can_be_pipelined(algorithm))
@@ -37,15 +41,17 @@ const char* setting(const char* variable) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-void read_choice(Configuration& configuration, Collective collective, std::string& error) {
-  const std::string variable = "STRETTO_" + upper(name_of(collective));
+void read_choice(Configuration& configuration, Collective collective, Form form, std::string& error) {
+  const bool blocking = form == Form::blocking;
+  const std::string variable = (blocking ? "STRETTO_" : "STRETTO_I") + upper(name_of(collective));
   const char* value = setting(variable.c_str());
   if (value == nullptr) return;
-  const std::optional<Choice> choice = parse_choice(collective, value);
+  if (!blocking) configuration.non_blocking = true;
+  const std::optional<Choice> choice = parse_choice(collective, value, form);
   if (choice) {
-    configuration.choice(collective) = *choice;
+    configuration.choice(collective, form) = *choice;
   } else {
-    error = complaint(variable, value, choices_of(collective));
+    error = complaint(variable, value, choices_of(collective, form));
   }
 }
 
@@ -150,26 +156,38 @@ void read_profile(ProfileSettings& profile, std::string& error) {
 
 }  // namespace
 
-std::optional<Choice> parse_choice(Collective collective, std::string_view text) {
+bool can_be_non_blocking(const Algorithm& algorithm) {
+  return algorithm.memory == Memory::none && !algorithm.needs_prediction();
+}
+
+std::optional<Choice> parse_choice(Collective collective, std::string_view text, Form form) {
   if (text == "default") return Choice{};
   if (text == "native") return Choice{Choice::Kind::native, nullptr};
   const Algorithm* algorithm = find_algorithm(collective, text);
-  if (algorithm == nullptr) return std::nullopt;
-  return Choice{algorithm->run == nullptr ? Choice::Kind::native : Choice::Kind::forced, algorithm};
+  if (algorithm == nullptr || !can_serve_form(*algorithm, form)) return std::nullopt;
+  const bool native = algorithm->run == nullptr;
+  if (native && form == Form::non_blocking) return std::nullopt;
+  return Choice{native ? Choice::Kind::native : Choice::Kind::forced, algorithm};
 }
 
 bool Configuration::all_native() const {
-  return std::all_of(choices.begin(), choices.end(), [](const Choice& c) { return c.kind == Choice::Kind::native; });
+  // Non-blocking ones are the MPI library's unless told otherwise.
+  const auto& [blocking, later] = choices;
+  return std::ranges::all_of(blocking, [](const Choice& c) { return c.kind == Choice::Kind::native; }) &&
+         std::ranges::none_of(later, [](const Choice& c) { return c.kind == Choice::Kind::forced; });
 }
 
 std::uint64_t Configuration::fingerprint() const {
   std::uint64_t hash = 14695981039346656037U;  // FNV-1a
   const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 1099511628211U; };
-  for (const Choice& choice : choices) {
-    mix(static_cast<std::uint64_t>(choice.kind));
-    if (choice.algorithm == nullptr) continue;
-    for (char letter : choice.algorithm->name) mix(static_cast<unsigned char>(letter));
+  for (const auto& form : choices) {
+    for (const Choice& choice : form) {
+      mix(static_cast<std::uint64_t>(choice.kind));
+      if (choice.algorithm == nullptr) continue;
+      for (char letter : choice.algorithm->name) mix(static_cast<unsigned char>(letter));
+    }
   }
+  mix(non_blocking ? 1 : 0);
   mix(deterministic ? 1 : 0);
   mix(single_copy ? 1 : 0);
   mix(static_cast<std::uint64_t>(background));
@@ -181,7 +199,9 @@ std::uint64_t Configuration::fingerprint() const {
 
 Configuration read_configuration(std::string& error) {
   Configuration configuration;
-  for (Collective collective : kCollectives) read_choice(configuration, collective, error);
+  for (Form form : {Form::blocking, Form::non_blocking}) {
+    for (Collective collective : kCollectives) read_choice(configuration, collective, form, error);
+  }
   read_switch("STRETTO_DETERMINISTIC", "0", "1", configuration.deterministic, error);
   read_switch("STRETTO_CMA", "off", "auto", configuration.single_copy, error);
   read_background(configuration.background, error);

@@ -20,9 +20,16 @@ struct Choice {
   const Algorithm* algorithm = nullptr;  // forced, or the MPI library's own in segments
 };
 
+/// MPI_Allreduce and the like; or MPI_Iallreduce, with MPI_Allreduce_init.
+enum class Form { blocking, non_blocking };
+
 /// "default", "native", "native+4" and the like, or the name of an algorithm of `collective`; nullopt for anything
-/// else.
-std::optional<Choice> parse_choice(Collective collective, std::string_view text);
+/// else. Non-blocking calls take algorithms that are made of messages alone, and of the MPI library's nothing but
+/// "native".
+std::optional<Choice> parse_choice(Collective collective, std::string_view text, Form form = Form::blocking);
+
+/// Whether calls can go on when the program does something else.
+bool can_be_non_blocking(const Algorithm& algorithm);
 
 /// What the profiler writes, and where.
 struct ProfileSettings {
@@ -42,17 +49,23 @@ enum class Background {
 };
 
 struct Configuration {
-  std::array<Choice, std::size(kCollectives)> choices{};     // STRETTO_ALLREDUCE, _REDUCE, ...
-  bool deterministic = false;                                // STRETTO_DETERMINISTIC: the same bits from run to run
-  bool single_copy = true;                                   // STRETTO_CMA
-  Background background = Background::automatic;             // STRETTO_BACKGROUND
-  std::vector<std::size_t> background_cores;                 // STRETTO_BACKGROUND_CORE, of its thread; empty: any
+  std::array<std::array<Choice, std::size(kCollectives)>, 2>
+      choices{};                                  // STRETTO_ALLREDUCE, ..; STRETTO_IALLREDUCE, ..
+  bool non_blocking = false;                      // one of the latter is set: non-blocking calls may be Stretto's
+  bool deterministic = false;                     // STRETTO_DETERMINISTIC: the same bits from run to run
+  bool single_copy = true;                        // STRETTO_CMA
+  Background background = Background::automatic;  // STRETTO_BACKGROUND
+  std::vector<std::size_t> background_cores;      // STRETTO_BACKGROUND_CORE, of its thread; empty: any
   std::size_t shared_memory_bytes = std::size_t{256} << 20;  // STRETTO_SHM_MAX_MIB, per communicator; 0: none
   ProfileSettings profile;
   bool verbose = false;  // STRETTO_VERBOSE
 
-  Choice& choice(Collective collective) { return choices[static_cast<std::size_t>(collective)]; }
-  const Choice& choice(Collective collective) const { return choices[static_cast<std::size_t>(collective)]; }
+  Choice& choice(Collective collective, Form form = Form::blocking) {
+    return choices[static_cast<std::size_t>(form)][static_cast<std::size_t>(collective)];
+  }
+  const Choice& choice(Collective collective, Form form = Form::blocking) const {
+    return choices[static_cast<std::size_t>(form)][static_cast<std::size_t>(collective)];
+  }
 
   /// All collectives are left to the MPI library.
   bool all_native() const;

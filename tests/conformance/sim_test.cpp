@@ -140,7 +140,24 @@ std::vector<Algorithm> pipelined_algorithms() {
   }
   return found;
 }
-INSTANTIATE_TEST_SUITE_P(Pipelined, EveryAlgorithm, testing::ValuesIn(pipelined_algorithms()), name_of_parameter);
+
+class EveryPipelinedAlgorithm : public testing::TestWithParam<Algorithm> {};
+
+TEST_P(EveryPipelinedAlgorithm, CountsAndArrivals) {
+  for (int ranks : {1, 2, 3, 5, 8, 13}) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      sim::Options options = options_for(ranks, seed);
+      std::mt19937_64 random(seed);
+      for (int rank = 0; rank < ranks; ++rank)
+        options.arrivals_ns.push_back(static_cast<std::int64_t>(random() % 30'000));
+      run(GetParam(), options, shapes_for(GetParam(), ranks));
+      run(GetParam(), options, {{50000, ranks - 1, false, false}, {16384, 0, true, false}});
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryPipelinedAlgorithm, testing::ValuesIn(pipelined_algorithms()),
+                         name_of_parameter);
 
 template <class Predicate>
 std::vector<Algorithm> those_that(const Predicate& predicate) {

@@ -1,0 +1,67 @@
+// A call of a collective as the program made it, in the engine's terms, with whatever it needs as long as it lasts.
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+
+#include "core/group.hpp"
+#include "intercept/datatypes.hpp"
+
+namespace stretto::intercept {
+
+class PreparedCall {
+ public:
+  PreparedCall() = default;
+  virtual ~PreparedCall() = default;
+  PreparedCall(const PreparedCall&) = delete;
+  PreparedCall& operator=(const PreparedCall&) = delete;
+
+  /// What all ranks know alike, to select an algorithm by. The buffers count from begin() on.
+  const Call& call() const { return call_; }
+  bool commutative() const { return call_.reduction == nullptr || call_.reduction->commutative; }
+  /// The collective will go on when the MPI call has returned, and the program may have freed its handles. False, on
+  /// all ranks alike, if it cannot.
+  virtual bool outlast_its_mpi_call() { return true; }
+
+  /// Before the collective runs, each time that it does; and after.
+  virtual const Call& begin() { return call_; }
+  virtual void end() {}
+
+ protected:
+  Call call_;
+};
+
+/// MPI_Allreduce and MPI_Reduce. The members that fill it return false for what has to be left to the MPI library.
+class ReductionCall final : public PreparedCall {
+ public:
+  bool allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op);
+  bool reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+              bool at_root);
+  /// A user's operation may be freed, and there is no way to hold it.
+  bool outlast_its_mpi_call() override { return bound_.is_predefined(); }
+
+ private:
+  void set(const void* input, void* output, MPI_Count count);
+  BoundReduction bound_;
+};
+
+/// MPI_Bcast.
+class BcastCall final : public PreparedCall {
+ public:
+  bool bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, bool at_root, MPI_Comm comm);
+  const Call& begin() override;
+  void end() override;
+  bool outlast_its_mpi_call() override;
+
+ private:
+  void* buffer_ = nullptr;
+  MPI_Count count_ = 0;
+  MPI_Datatype datatype_ = MPI_DATATYPE_NULL;
+  Layout layout_{};
+  bool at_root_ = false;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  std::optional<PackedBuffer> packed_;
+};
+
+}  // namespace stretto::intercept
