@@ -77,6 +77,38 @@ INSTANTIATE_TEST_SUITE_P(Registry, Interleavings, testing::ValuesIn(distinct_alg
   return std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
 });
 
+// Several receives of one stream wait at once while the messages come: each takes its own. Lengths differ, so that a
+// message travels in its cell, or is read from the sender's memory.
+Task receives_ahead(Group& g) {
+  constexpr std::size_t kMessages = 24;
+  constexpr std::size_t kAhead = 3;
+  constexpr std::size_t kMostBytes = 1000;
+  std::vector<std::byte> data(kMessages * kMostBytes);
+  std::vector<Transfer> transfers;
+  transfers.reserve(kMessages);
+  for (std::size_t i = 0; i < kMessages; ++i) {
+    std::byte* place = data.data() + i * kMostBytes;
+    const std::size_t bytes = i % 3 == 0 ? kMostBytes : 8;
+    if (g.rank() == 0) std::fill_n(place, bytes, static_cast<std::byte>(i + 1));
+    transfers.push_back(g.rank() == 0 ? g.send(place, bytes, 1) : g.recv(place, bytes, 0));
+    transfers.back().start();
+    if (i < kAhead) continue;
+    Transfer& oldest = transfers[i - kAhead];
+    co_await oldest;
+  }
+  for (Transfer& transfer : transfers) co_await transfer;
+  for (std::size_t i = 0; i < kMessages; ++i) EXPECT_EQ(data[i * kMostBytes], static_cast<std::byte>(i + 1));
+}
+
+TEST(Mailboxes, ReceivesPostedAheadKeepTheirOrder) {
+  for (std::uint64_t seed = 1; seed <= 2000 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Scheduler::get().begin(2, seed, 1 + static_cast<unsigned>(seed % 5));
+    ThreadWorld<Scheduled> world(2);
+    world.run([](Group& g) { return receives_ahead(g); });
+  }
+}
+
 // The scheduler itself: it finds the lost update of an increment that is a load and a store.
 TEST(Scheduler, FindsALostUpdate) {
   bool lost = false;

@@ -13,6 +13,14 @@ void complete(Transfer& transfer, Executor& executor) {
   if (transfer.waiter) executor.post(transfer.waiter);
 }
 
+// Whether one of these receives is for the same messages as `transfer`.
+template <class Iterator>
+bool is_earlier(Iterator begin, Iterator end, const Transfer& transfer) {
+  return std::any_of(begin, end, [&](const Transfer* earlier) {
+    return earlier->peer == transfer.peer && earlier->stream == transfer.stream;
+  });
+}
+
 }  // namespace
 
 std::size_t MailboxTransport::memory_bytes(int ranks) {
@@ -45,11 +53,7 @@ Acknowledgement& MailboxTransport::acknowledgement(int rank, std::size_t index) 
 
 void MailboxTransport::start(Transfer& transfer) {
   if (transfer.kind == Transfer::Kind::receive) {
-    // Never before an earlier receive for the same messages.
-    const bool queue = std::any_of(receives_.begin(), receives_.end(), [&](const Transfer* earlier) {
-      return earlier->peer == transfer.peer && earlier->stream == transfer.stream;
-    });
-    if (!queue && receive(transfer)) {
+    if (!is_earlier(receives_.begin(), receives_.end(), transfer) && receive(transfer)) {
       transfer.complete = true;
     } else {
       receives_.push_back(&transfer);
@@ -118,12 +122,14 @@ bool MailboxTransport::progress(Executor& executor, bool) {
     progressed = progressed || done;
     send = done ? sends_.erase(send) : send + 1;
   }
-  const auto arrived = [&](Transfer* transfer) {
-    if (!receive(*transfer)) return false;
-    complete(*transfer, executor);
-    return true;
-  };
-  return std::erase_if(receives_, arrived) > 0 || progressed;
+  for (auto receive = receives_.begin(); receive != receives_.end();) {
+    // A message may come between two looks, and is the earlier receive's.
+    const bool done = !is_earlier(receives_.begin(), receive, **receive) && this->receive(**receive);
+    if (done) complete(**receive, executor);
+    progressed = progressed || done;
+    receive = done ? receives_.erase(receive) : receive + 1;
+  }
+  return progressed;
 }
 
 // The first message from the peer with the transfer's stream, if it has come.
