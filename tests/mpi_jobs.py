@@ -70,6 +70,11 @@ def stretto_env(**variables: object) -> dict[str, str]:
     return {"LD_PRELOAD": str(LIBRARY), "CHECK_STRETTO": "1", **settings}
 
 
+def each_env(collective: str, names: Sequence[str]) -> dict[str, str]:
+    """For programs that run their checks with each of these algorithms in turn (check.h, with_each_algorithm)."""
+    return stretto_env() | {"CHECK_EACH": " ".join([collective, *names])}
+
+
 def env_for(collective: str, setting: str, **variables: object) -> dict[str, str]:
     if setting == "unloaded":
         return dict(NATIVE_ENV)

@@ -44,8 +44,7 @@ static void run(const Kind* kind, int count, bool in_place) {
   guarded_free(expected);
 }
 
-int main(int argc, char** argv) {
-  start(&argc, &argv);
+static void run_checks(void) {
   const Kind kinds[] = {
       {MPI_INT32_T, 4, "int32"}, {MPI_INT64_T, 8, "int64"}, {MPI_FLOAT, 4, "float"}, {MPI_DOUBLE, 8, "double"}};
   int counts[12];
@@ -53,5 +52,10 @@ int main(int argc, char** argv) {
   for (int k = 0; k < 4; k++)
     for (int c = 0; c < n; c++)
       for (int in_place = 0; in_place < 2; in_place++) run(&kinds[k], counts[c], in_place);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  with_each_algorithm(&run_checks);
   return finish();
 }

@@ -9,8 +9,7 @@ static int64_t now_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int main(int argc, char** argv) {
-  start(&argc, &argv);
+static void run_checks(void) {
   static int64_t entered[kRounds], left[kRounds], other_entered[kRounds];
   uint32_t state = 77u + (uint32_t)world_rank;
   for (int round = 0; round < kRounds; round++) {
@@ -29,5 +28,10 @@ int main(int argc, char** argv) {
             (long long)(other_entered[round] - left[round]), from);
   }
   for (int round = 0; round < 2000; round++) MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  with_each_algorithm(&run_checks);
   return finish();
 }

@@ -109,8 +109,7 @@ static void run_reversed(int count, int root) {
   guarded_free(data);
 }
 
-int main(int argc, char** argv) {
-  start(&argc, &argv);
+static void run_checks(void) {
   int counts[12];
   const int n = test_counts(world_size, counts);
   for (int c = 0; c < n; c++)
@@ -124,5 +123,10 @@ int main(int argc, char** argv) {
       run_bottom(derived_counts[c], root);
       run_reversed(derived_counts[c], root);
     }
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  with_each_algorithm(&run_checks);
   return finish();
 }

@@ -24,6 +24,7 @@ enum { kGuardBytes = 64, kGuardValue = 0xA5, kMaxReports = 10 };
 
 static int world_rank, world_size;
 static atomic_int check_failures;
+static const char *check_collective, *check_algorithm; /* what with_each_algorithm() forces now, or NULL */
 
 static inline void check_report(const char* file, int line, const char* condition, const char* format, ...) {
   if (atomic_fetch_add(&check_failures, 1) >= kMaxReports) return;
@@ -32,7 +33,8 @@ static inline void check_report(const char* file, int line, const char* conditio
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  fprintf(stderr, "%s:%d: rank %d of %d: not (%s): %s\n", file, line, world_rank, world_size, condition, message);
+  fprintf(stderr, "%s:%d: %s rank %d of %d: not (%s): %s\n", file, line, check_algorithm == NULL ? "" : check_algorithm,
+          world_rank, world_size, condition, message);
   fflush(stderr);
 }
 
@@ -59,8 +61,9 @@ static inline const char* last_algorithm(const char* collective) {
 
 static inline bool stretto_expected(void) { return getenv("CHECK_STRETTO") != NULL; }
 
-/* The algorithm that the environment forces for `collective`, or NULL where Stretto is free to choose. */
+/* The algorithm that is forced for `collective`, or NULL where Stretto is free to choose. */
 static inline const char* forced_algorithm(const char* collective) {
+  if (check_algorithm != NULL && strcmp(collective, check_collective) == 0) return check_algorithm;
   char name[64] = "STRETTO_";
   for (size_t i = 0, at = strlen(name); collective[i] != '\0'; i++) name[at + i] = (char)toupper(collective[i]);
   const char* value = getenv(name);
@@ -95,6 +98,26 @@ static inline int finish(void) {
   MPI_Finalize();
   if (world_rank == 0 && check_failures == 0) printf("ok on %d ranks\n", world_size);
   return check_failures == 0 ? 0 : 1;
+}
+
+/* Runs `checks` with each algorithm that CHECK_EACH="bcast binomial binomial+4" names, one after the other; or once, as
+ * the environment has it. */
+static inline void with_each_algorithm(void (*checks)(void)) {
+  const char* list = getenv("CHECK_EACH");
+  if (list == NULL) {
+    checks();
+    return;
+  }
+  int (*force)(const char*, const char*) = NULL;
+  void* symbol = dlsym(RTLD_DEFAULT, "Stretto_force");
+  memcpy(&force, &symbol, sizeof force);
+  char *words = strdup(list), *state = NULL;
+  check_collective = strtok_r(words, " ", &state);
+  while ((check_algorithm = strtok_r(NULL, " ", &state)) != NULL) {
+    CHECK(force != NULL && force(check_collective, check_algorithm) == 0, "cannot force %s", check_algorithm);
+    checks();
+  }
+  free(words);
 }
 
 /* ---- values: unique per rank and index; every sum over 8 ranks fits int32 and is exact in double ---- */

@@ -100,8 +100,7 @@ static void run_intercommunicator(void) {
   MPI_Comm_free(&local);
 }
 
-int main(int argc, char** argv) {
-  start(&argc, &argv);
+static void run_checks(void) {
   run_every_call(MPI_COMM_SELF);
   run_every_call(MPI_COMM_WORLD);
   run_splits();
@@ -110,5 +109,10 @@ int main(int argc, char** argv) {
   run_cartesian();
   run_intercommunicator();
   run_every_call(MPI_COMM_WORLD);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  with_each_algorithm(&run_checks);
   return finish();
 }

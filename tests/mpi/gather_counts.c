@@ -10,9 +10,13 @@ static int gatherv(void* all, const int* counts, const int* displacements, MPI_D
   return MPI_Gatherv(own, count, own_type, all, counts, displacements, all_type, root, MPI_COMM_WORLD);
 }
 
-int main(int argc, char** argv) {
+static void run_checks(void) {
   const BlockCalls calls = {"gather", "gatherv", false, &gather, &gatherv};
-  start(&argc, &argv);
   blocks_run_all(&calls);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  with_each_algorithm(&run_checks);
   return finish();
 }

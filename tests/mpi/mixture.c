@@ -23,10 +23,10 @@ static void end(Background* background, int round) {
   CHECK(background->from_left == value_at(left, round), "call %d: wrong message beside it", round);
 }
 
-int main(int argc, char** argv) {
-  start(&argc, &argv);
-  const uint32_t seed = argc > 1 ? (uint32_t)atoi(argv[1]) : 1;
-  const int calls = argc > 2 ? atoi(argv[2]) : 400;
+static uint32_t seed = 1;
+static int calls = 400;
+
+static void run_checks(void) {
   MPI_Comm comms[3] = {MPI_COMM_WORLD};
   MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
   MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &comms[2]);
@@ -46,5 +46,12 @@ int main(int argc, char** argv) {
   }
   MPI_Comm_free(&comms[1]);
   MPI_Comm_free(&comms[2]);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  if (argc > 1) seed = (uint32_t)atoi(argv[1]);
+  if (argc > 2) calls = atoi(argv[2]);
+  with_each_algorithm(&run_checks);
   return finish();
 }

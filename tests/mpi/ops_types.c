@@ -187,8 +187,7 @@ static void run_all_ops(const Kind* kind) {
 #define KIND(name, T, handle, ops) \
   { #handle, handle, sizeof(T), store_##name, combine_##name, equal_##name, ops }
 
-int main(int argc, char** argv) {
-  start(&argc, &argv);
+static void run_checks(void) {
   const Kind kinds[] = {
       KIND(int8, int8_t, MPI_INT8_T, kInteger),
       KIND(int8, signed char, MPI_SIGNED_CHAR, kInteger),
@@ -224,5 +223,10 @@ int main(int argc, char** argv) {
       KIND(at_longest, Located_at_longest, MPI_LONG_DOUBLE_INT, kLocation | kMayPass),
   };
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) run_all_ops(&kinds[k]);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  with_each_algorithm(&run_checks);
   return finish();
 }

@@ -83,9 +83,8 @@ static void run_one_sided(const Call* call, MPI_Win window, const int64_t* memor
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-int main(int argc, char** argv) {
-  start(&argc, &argv);
-  if (world_size == 1) return finish();
+static void run_checks(void) {
+  if (world_size == 1) return;
   big_in = malloc(kBigCount * sizeof *big_in);
   big_out = malloc(kBigCount * sizeof *big_out);
   int64_t* memory;
@@ -105,5 +104,10 @@ int main(int argc, char** argv) {
   MPI_Win_free(&window);
   free(big_in);
   free(big_out);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  with_each_algorithm(&run_checks);
   return finish();
 }

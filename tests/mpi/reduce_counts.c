@@ -32,12 +32,16 @@ static void run(int count, int root, bool in_place) {
   guarded_free(output);
 }
 
-int main(int argc, char** argv) {
-  start(&argc, &argv);
+static void run_checks(void) {
   int counts[12];
   const int n = test_counts(world_size, counts);
   for (int c = 0; c < n; c++)
     for (int root = 0; root < world_size; root++)
       for (int in_place = 0; in_place < 2; in_place++) run(counts[c], root, in_place);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  with_each_algorithm(&run_checks);
   return finish();
 }

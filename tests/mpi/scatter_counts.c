@@ -10,9 +10,13 @@ static int scatterv(void* all, const int* counts, const int* displacements, MPI_
   return MPI_Scatterv(all, counts, displacements, all_type, own, count, own_type, root, MPI_COMM_WORLD);
 }
 
-int main(int argc, char** argv) {
+static void run_checks(void) {
   const BlockCalls calls = {"scatter", "scatterv", true, &scatter, &scatterv};
-  start(&argc, &argv);
   blocks_run_all(&calls);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  with_each_algorithm(&run_checks);
   return finish();
 }

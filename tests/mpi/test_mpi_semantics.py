@@ -13,6 +13,7 @@ from mpi_jobs import (
     TOLERANT,
     algorithms,
     check_unless_native_fails,
+    each_env,
     env_for,
     run_mpi,
     settings,
@@ -22,8 +23,9 @@ from mpi_jobs import (
 Compiled = Callable[..., Path]
 LOADING = ("unloaded", "native", "default")
 # Programs that call every collective; each algorithm is forced in them once, on a number of ranks that suits it ill.
-EVERY_COLLECTIVE = ("communicators", "mixture", "progress", "threads")
+EVERY_COLLECTIVE = ("communicators", "mixture", "progress")
 REDUCTIONS = ("allreduce", "reduce")
+FORCED = [name for name in COLLECTIVES if not name.endswith("v")]
 
 
 def loading_env(loading: str) -> dict[str, str]:
@@ -34,14 +36,9 @@ def loading_env(loading: str) -> dict[str, str]:
     return env | (NATIVE_ENV if loading == "native" else {})
 
 
-def forced() -> list[tuple[str, str]]:
-    collectives = [name for name in COLLECTIVES if not name.endswith("v")]
-    return [(collective, name) for collective in collectives for name in algorithms(collective)]
-
-
 @pytest.mark.parametrize("ranks", (2, 3, 8))
 @pytest.mark.parametrize("loading", LOADING)
-@pytest.mark.parametrize("program", ("ops_types", "user_operations", *EVERY_COLLECTIVE))
+@pytest.mark.parametrize("program", ("ops_types", "user_operations", "threads", *EVERY_COLLECTIVE))
 def test_by_default(compiled: Compiled, program: str, loading: str, ranks: int) -> None:
     if loading in ("unloaded", "native"):
         check_unless_native_fails(compiled(f"mpi/{program}.c"), ranks, loading_env(loading))
@@ -50,17 +47,21 @@ def test_by_default(compiled: Compiled, program: str, loading: str, ranks: int) 
 
 
 @pytest.mark.parametrize("program", ("ops_types", "user_operations"))
-@pytest.mark.parametrize(
-    ("collective", "name"), [(collective, name) for collective in REDUCTIONS for name in algorithms(collective)]
-)
-def test_operations_forced(compiled: Compiled, program: str, collective: str, name: str) -> None:
-    run_mpi(compiled(f"mpi/{program}.c"), 7, stretto_env(**{collective: name})).check()
+@pytest.mark.parametrize("collective", REDUCTIONS)
+def test_operations_forced(compiled: Compiled, program: str, collective: str) -> None:
+    run_mpi(compiled(f"mpi/{program}.c"), 7, each_env(collective, algorithms(collective))).check()
 
 
 @pytest.mark.parametrize("program", EVERY_COLLECTIVE)
-@pytest.mark.parametrize(("collective", "name"), forced())
-def test_every_collective_forced(compiled: Compiled, program: str, collective: str, name: str) -> None:
-    run_mpi(compiled(f"mpi/{program}.c"), 5, stretto_env(**{collective: name})).check()
+@pytest.mark.parametrize("collective", FORCED)
+def test_every_collective_forced(compiled: Compiled, program: str, collective: str) -> None:
+    run_mpi(compiled(f"mpi/{program}.c"), 5, each_env(collective, algorithms(collective))).check()
+
+
+# Its threads begin MPI in a way of their own.
+@pytest.mark.parametrize(("collective", "name"), [(each, name) for each in FORCED for name in algorithms(each)])
+def test_threads_forced(compiled: Compiled, collective: str, name: str) -> None:
+    run_mpi(compiled("mpi/threads.c"), 5, stretto_env(**{collective: name})).check()
 
 
 @pytest.mark.parametrize("seed", (2, 3, 4))

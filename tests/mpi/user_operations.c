@@ -156,13 +156,17 @@ static void run_reused_handles(void) {
   }
 }
 
-int main(int argc, char** argv) {
-  start(&argc, &argv);
+static void run_checks(void) {
   run_all(compose_maps, true, false);
   run_all(add_maps, false, false);
   run_all(compose_wide_maps, true, true);
   run_reused_handles();
   CHECK(wrong_types == 0, "the operation got %d times another type than the call's", wrong_types);
   CHECK(wrong_lengths == 0, "the operation got %d times a negative length", wrong_lengths);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  with_each_algorithm(&run_checks);
   return finish();
 }
