@@ -84,6 +84,10 @@ stretto::Call call_of_rank(const bench::Options& request, Buffers& buffers, std:
   return call;
 }
 
+Task run_in_a_row(Group& g, const Algorithm& algorithm, stretto::Call call, int times) {
+  for (int i = 0; i < times; ++i) co_await run_algorithm(g, algorithm, call);
+}
+
 }  // namespace
 
 Model::Model(const ModelOptions& options)
@@ -96,7 +100,6 @@ Model::Model(const ModelOptions& options)
     if (blocks && size_bytes > most_buffer_bytes / nodes_.size())
       throw bench::UsageError("sizes=" + std::to_string(size_bytes) + ": the root's buffer for " +
                               std::to_string(nodes_.size()) + " ranks would exceed 4 GiB");
-  if (pattern_.noise_hz() > 0) throw bench::UsageError("arrival=noise: is not in the model");
 }
 
 void Model::run() {
@@ -131,7 +134,10 @@ void Model::run_call(std::size_t size_bytes, const bench::Call& call) {
   const std::vector<std::int64_t> exits = simulate(algorithm, size_bytes, call, call.iteration == 0 && fits);
 
   std::vector<bench::Passage> passages;
-  for (std::size_t rank = 0; rank < exits.size(); ++rank) passages.push_back({call.delays_ns[rank], exits[rank], 0});
+  for (std::size_t rank = 0; rank < exits.size(); ++rank) {
+    const std::int64_t arrival = call.delays_ns[rank];
+    passages.push_back({arrival, arrival + (exits[rank] - arrival) / options_.in_a_row, 0});
+  }
   writer_.write_call(size_bytes, call, std::string(algorithm.name), passages);
 }
 
@@ -140,6 +146,7 @@ std::vector<std::int64_t> Model::simulate(const Algorithm& algorithm, std::size_
   const bench::Options& request = options_.request;
   sim::Options machine = options_.machine;
   machine.arrivals_ns = call.delays_ns;
+  if (pattern_.noise_hz() > 0) machine.detours = {1e9 / pattern_.noise_hz(), static_cast<double>(pattern_.noise_ns())};
   machine.seed = bench::random_bits(request.seed, static_cast<std::uint64_t>(call.iteration), size_bytes);
   machine.shared_memory = algorithm.memory != Memory::none;
   const std::size_t in_pool = algorithm.messages_in_pool(machine.ranks) * size_bytes;
@@ -162,7 +169,7 @@ std::vector<std::int64_t> Model::simulate(const Algorithm& algorithm, std::size_
   const auto begin = [&](Group& g) {
     stretto::Call mine = arguments(g);
     if (ahead) mine.ahead = &callers[static_cast<std::size_t>(g.rank())];
-    return run_algorithm(g, algorithm, mine);
+    return run_in_a_row(g, algorithm, mine, options_.in_a_row);
   };
   const auto arrive = [&](Group& g) {
     const stretto::Call mine = arguments(g);

@@ -81,10 +81,15 @@ ModelOptions parse_model_options(int argc, char** argv) {
   ModelOptions options;
   options.machine.ranks_per_node = 1;
   options.request = bench::parse_options(argc, argv, [&](const std::string& key, const std::string& value) {
+    if (key == "in_a_row") {
+      options.in_a_row = bench::parse_number<int>(key, value);
+      return true;
+    }
     if (key != "prediction") return take_machine(options.machine, key, value);
     options.prediction = parse_prediction(value);
     return true;
   });
+  if (options.in_a_row < 1) refuse("in_a_row", std::to_string(options.in_a_row), "must be at least 1");
   if (options.machine.ranks < 2) throw bench::UsageError("ranks= must be at least 2");
   if (options.machine.ranks_per_node < 1) throw bench::UsageError("ranks_per_node= must be at least 1");
   const auto& root = options.request.root;

@@ -13,6 +13,7 @@ namespace stretto::model {
 enum class Prediction { right, reversed, random, none };
 
 struct ModelOptions {
+  int in_a_row = 1;  // calls of each iteration, one after the other without a barrier; times are those of one
   bench::Options request;
   std::vector<const Algorithm*> algorithms;  // of the request
   sim::Options machine;

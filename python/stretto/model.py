@@ -50,6 +50,8 @@ def _build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--prediction", choices=_PREDICTIONS, default="right",
                         help="what algorithms that sort expect (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--in-a-row", type=int, default=1, metavar="N",
+                        help="calls one after the other, with no barrier between; times are those of one")  # fmt: skip
     return parser
 
 
@@ -63,7 +65,7 @@ def _run(arguments: argparse.Namespace) -> int:
     request = build_request(arguments, arguments.ranks, WARM_UP, choose_iterations, algorithms)
     machine: dict[str, object] = {key: getattr(arguments, key) for key, _, _ in _COSTS.values()}
     machine |= {"ranks_per_node": arguments.ranks_per_node, "eager_bytes": arguments.eager}
-    machine |= {"prediction": arguments.prediction}
+    machine |= {"prediction": arguments.prediction, "in_a_row": arguments.in_a_row}
     program = built_program(_PROGRAM)
 
     def command(output: Path, replay_file: Path) -> list[str]:

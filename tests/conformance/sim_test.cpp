@@ -298,6 +298,24 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryBackgroundAlgorithm,
                          })),
                          name_of_parameter);
 
+// Who works for 20 ms and is away for 2 ms in every 10 is done 4 ms later, or up to 2 ms more or less by how the
+// detours lie.
+TEST(Simulation, DetoursHoldRanksUp) {
+  sim::Options options;
+  options.ranks = 40;
+  options.gamma_ns_per_byte = 1;
+  options.detours = {10e6, 2e6};
+  sim::World world(options);
+  const auto exits = world.run([](Group& g) -> Task {
+    g.endpoint().platform.charge(Work::reduce, 20'000'000);
+    co_return;
+  });
+  const auto [least, most] = std::minmax_element(exits.begin(), exits.end());
+  EXPECT_GE(*least, 22'000'000);
+  EXPECT_LE(*most, 26'000'000);
+  EXPECT_LT(*least, *most);
+}
+
 // Different collectives in a row, none of which waits for all ranks, on one board.
 TEST(Board, MixedCallsBackToBack) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {

@@ -62,7 +62,7 @@ class World::Rank final : public Platform, public Transport {
   void idle(Signal*, std::uint64_t, unsigned) override {}
   void charge(Work work, std::size_t bytes) override {
     const double rate = work == Work::reduce ? world_.options_.gamma_ns_per_byte : world_.options_.delta_ns_per_byte;
-    clock += static_cast<std::int64_t>(rate * static_cast<double>(bytes));
+    clock = world_.after_work(number_, clock, rate * static_cast<double>(bytes));
   }
   bool can_read_peers() const override { return world_.options_.single_copy; }
   bool read_peer(int, void* to, std::uint64_t address, std::size_t bytes) override {
@@ -110,8 +110,11 @@ World::World(Options options)
       random_(options_.seed),
       board_memory_(options_.shared_memory ? Board::memory_bytes(options_.ranks) + kLine : 0),
       pool_memory_(options_.shared_memory ? options_.pool_bytes + kLine : 0) {
-  for (int rank = 0; rank < options_.ranks; ++rank)
+  for (int rank = 0; rank < options_.ranks; ++rank) {
     ranks_.push_back(std::make_unique<Rank>(*this, rank, options_.ranks));
+    if (options_.detours.period_ns <= 0) continue;
+    first_detour_ns_.push_back(std::uniform_real_distribution<double>(0, options_.detours.period_ns)(random_));
+  }
 }
 
 World::~World() = default;
@@ -131,6 +134,25 @@ std::vector<int> World::find_nodes(const Options& options) {
 const Link& World::link(int a, int b) const {
   const auto node = [&](int rank) { return nodes_[static_cast<std::size_t>(rank)]; };
   return nodes_.empty() || node(a) == node(b) ? options_.intra : options_.inter;
+}
+
+std::int64_t World::after_detour(int rank, std::int64_t time) const {
+  if (first_detour_ns_.empty()) return time;
+  const auto [period, length] = options_.detours;
+  const double since_first = static_cast<double>(time) - first_detour_ns_[static_cast<std::size_t>(rank)];
+  const double since_latest = since_first - period * std::floor(since_first / period);
+  return since_latest < length ? time + static_cast<std::int64_t>(std::ceil(length - since_latest)) : time;
+}
+
+// Each detour that begins meanwhile holds the work up.
+std::int64_t World::after_work(int rank, std::int64_t time, double work_ns) const {
+  double end = static_cast<double>(time) + static_cast<double>(static_cast<std::int64_t>(work_ns));
+  if (first_detour_ns_.empty()) return static_cast<std::int64_t>(end);
+  const auto [period, length] = options_.detours;
+  const double first = first_detour_ns_[static_cast<std::size_t>(rank)];
+  double next = first + period * (std::floor((static_cast<double>(time) - first) / period) + 1);
+  for (; next < end; next += period) end += length;
+  return static_cast<std::int64_t>(end);
 }
 
 Costs World::costs() const {
@@ -190,7 +212,8 @@ void World::handle(const Event& event, const Arrive& on_arrival) {
   if (event.message != nullptr) {
     Message& message = *event.message;
     if (message.receiver == nullptr) {
-      message.announced = event.time;
+      // Nobody answers for a rank that is away; what is short waits in its memory.
+      message.announced = after_detour(event.rank, event.time);
       arrive(event.rank, event.message);
       if (!ranks_[static_cast<std::size_t>(event.rank)]->started) return;
     } else {  // a rendezvous has finished
@@ -205,7 +228,7 @@ void World::handle(const Event& event, const Arrive& on_arrival) {
 
 void World::run_rank(int number, std::int64_t time) {
   Rank& rank = *ranks_[static_cast<std::size_t>(number)];
-  rank.clock = std::max(rank.clock, time);
+  rank.clock = after_detour(number, std::max(rank.clock, time));
   if (!rank.started) {
     rank.started = true;
     rank.task->start();

@@ -29,6 +29,12 @@ struct Link {
   double gap_ns = 0;  // from the end of a message until its ports can carry the next (g of LogGP)
 };
 
+/// What takes a rank's core from it every so often (Luo et al. 2018); ranks begin at moments of their own.
+struct Detours {
+  double period_ns = 0;  // 0: none
+  double length_ns = 0;  // less than the period
+};
+
 struct Options {
   int ranks = 1;
   int ranks_per_node = 1 << 30;  // consecutive ranks share a node
@@ -39,6 +45,7 @@ struct Options {
   double delta_ns_per_byte = 0.05;
   double signal_ns = 200;          // until a published signal is seen
   std::size_t eager_bytes = 4096;  // messages of as many bytes or more leave when their receiver is ready
+  Detours detours;                 // meanwhile a rank neither works nor answers
   double jitter_ns = 0;            // each event comes up to this much later
   std::uint64_t seed = 1;
   std::vector<std::int64_t> arrivals_ns;  // empty: all at 0
@@ -80,6 +87,8 @@ class World {
   // Of each rank the lowest on its node; empty: all are on one.
   static std::vector<int> find_nodes(const Options& options);
   const Link& link(int a, int b) const;
+  std::int64_t after_detour(int rank, std::int64_t time) const;
+  std::int64_t after_work(int rank, std::int64_t time, double work_ns) const;
   Costs costs() const;  // as the ranks' endpoints have them: those of the longest way
   void schedule(std::int64_t time, int rank, std::shared_ptr<Message> message, bool arrival = false);
   void handle(const Event& event, const Arrive& on_arrival);
@@ -94,6 +103,7 @@ class World {
   const Options options_;
   const std::vector<int> nodes_;
   std::mt19937_64 random_;
+  std::vector<double> first_detour_ns_;  // of each rank; empty without
   std::vector<std::byte> board_memory_;  // empty without shared memory; the pool, too
   std::vector<std::byte> pool_memory_;
   std::vector<std::unique_ptr<Rank>> ranks_;
