@@ -1,8 +1,8 @@
 """The algorithm registry, as the compiled library tells it."""
 
 import json
-import subprocess
 import re
+import subprocess
 from dataclasses import dataclass, fields
 
 from stretto.errors import StrettoError
