@@ -18,7 +18,7 @@ install_with_apt() {
   [ "$purpose" = test ] && wanted+=(clang-format clang-tidy iproute2)
   apt_install "${wanted[@]}" || exit 1
   if [ "$purpose" != demo ]; then
-    apt_install libfftw3-dev libcli11-dev || say "apps/fft is not built, and its tests are skipped"
+    apt_install libfftw3-dev libcli11-dev || say "apps/fft and apps/asp are not built, and their tests are skipped"
   fi
   # For the tests of the HTML report, which are skipped without. Ubuntu has it as a snap only.
   if [ "$purpose" = test ] && apt-cache show chromium >/dev/null 2>&1; then
