@@ -23,7 +23,7 @@ make_wheel_venv() {  # directory, package
   say "pip install $2"
   python3 -m venv "$1" || return
   "$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-input "$2" 'mpi4py~=4.1' 'pytest~=9.0' \
-    --editable . >&2 || return
+    'scipy>=1.11,<2' --editable . >&2 || return
   echo "$wanted" >"$stamp"
 }
 
