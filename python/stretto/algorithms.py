@@ -52,8 +52,12 @@ def load_registry() -> list[Algorithm]:
 
 
 def without_segments(choice: str) -> str:
-    """`ring` of `ring+4` or `ring+32M`; any other choice as it is. What follows the + is as the library has it."""
-    return re.sub(r"\+([2-9]|[1-9]\d{1,3}|[1-9]\d{0,3}[KMG])$", "", choice)
+    """`ring` of `ring+4` or `ring+32M`; any other choice as it is. The library takes the same (parse_pipelined)."""
+    found = re.fullmatch(r"([^+]+)\+(\d{1,4})([KMG]?)", choice)
+    if found is None:
+        return choice
+    base, number, unit = found.groups()
+    return base if (1 if unit else 2) <= int(number) <= 1024 else choice
 
 
 def check_choice(collective: str, choice: str, origin: str) -> None:
