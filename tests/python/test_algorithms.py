@@ -1,4 +1,4 @@
-"""Names of algorithms as the command line takes them: the library must take the same (tests/conformance/core_test.cpp)."""
+"""Names of algorithms as the command line takes them; the library takes the same (core_test.cpp)."""
 
 import pytest
 
@@ -15,9 +15,11 @@ def test_what_can_run_is_taken(choice: str) -> None:
 
 @pytest.mark.parametrize(
     "choice",
-    ["ring+", "ring+0", "ring+1", "ring+1025", "ring+0K", "ring+1025K", "ring+4k", "ring+-4", "ring+4+4", "+4", "rong+4",
-     "arrival_stripes+4", "sorted_linear_tree+4", "default+4"],
-)  # fmt: skip
+    [
+        *("ring+", "ring+0", "ring+1", "ring+1025", "ring+0K", "ring+1025K", "ring+4k", "ring+-4", "ring+4+4"),
+        *("+4", "rong+4", "arrival_stripes+4", "sorted_linear_tree+4", "default+4"),
+    ],
+)
 def test_what_cannot_is_refused_with_the_choices(choice: str) -> None:
     with pytest.raises(StrettoError, match=r"choose from native, default, .*in segments: \w+\+4"):
         check_choice("allreduce", choice, "--allreduce")
