@@ -130,7 +130,7 @@ int Handler::Startall(int count, MPI_Request* requests) noexcept {
   const Inside inside;
   for (int i = 0; requests != nullptr && i < count; ++i) observed.start(requests[i], site_.caller);
   const int result = native_();
-  if (result != MPI_SUCCESS || !calls.any()) return result;
+  if (result != MPI_SUCCESS || !calls.any() || requests == nullptr) return result;
   for (int i = 0; i < count; ++i) {
     const Algorithm* algorithm = calls.start(requests[i]);
     if (algorithm != nullptr) runtime.count(algorithm->collective, algorithm, Form::non_blocking);

@@ -27,10 +27,9 @@ std::string choices_of(Collective collective, Form form) {
   std::string in_segments;
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.collective != collective || !can_serve_form(algorithm, form)) continue;
-    const std::string name(algorithm.name);
-    choices += ", " + name;
-    if (in_segments.empty() && can_be_pipelined(algorithm))
-      in_segments = "; in segments: " + name + "+4, " + name + "+1M";
+    choices.append(", ").append(algorithm.name);
+    if (!in_segments.empty() || !can_be_pipelined(algorithm)) continue;
+    in_segments.append("; in segments: ").append(algorithm.name).append("+4, ").append(algorithm.name).append("+1M");
   }
   return choices + in_segments;
 }

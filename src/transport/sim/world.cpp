@@ -151,7 +151,10 @@ std::int64_t World::after_work(int rank, std::int64_t time, double work_ns) cons
   const auto [period, length] = options_.detours;
   const double first = first_detour_ns_[static_cast<std::size_t>(rank)];
   double next = first + period * (std::floor((static_cast<double>(time) - first) / period) + 1);
-  for (; next < end; next += period) end += length;
+  while (next < end) {
+    end += length;
+    next += period;
+  }
   return static_cast<std::int64_t>(end);
 }
 
