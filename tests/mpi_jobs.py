@@ -57,6 +57,23 @@ def algorithms(collective: str) -> list[str]:
     ]
 
 
+def non_blocking_turn(number: int) -> dict[str, str]:
+    """One algorithm for the non-blocking form of each collective: stretto_env(**non_blocking_turn(3)).
+
+    All have had their turn after NON_BLOCKING_TURNS.
+    """
+    return {f"i{each}": names[number % len(names)] for each, names in _of_messages_alone().items() if names}
+
+
+@functools.cache
+def _of_messages_alone() -> dict[str, list[str]]:
+    in_memory = {(entry["collective"], entry["name"]) for entry in registry() if entry["needs_shared_memory"]}
+    return {each: [name for name in algorithms(each) if (each, name) not in in_memory] for each in COLLECTIVES}
+
+
+NON_BLOCKING_TURNS = max(len(names) for names in _of_messages_alone().values())
+
+
 def settings(collective: str) -> list[str]:
     """What STRETTO_<COLLECTIVE> is tried with; `unloaded` is the MPI library alone, the baseline of every test."""
     return ["unloaded", "native", "default", *algorithms(collective)]

@@ -18,8 +18,9 @@ int LaterCall::pass_on(const NativeCall& native) {
 }
 
 int LaterCall::begin(const NativeCall& native, std::unique_ptr<PreparedCall> prepared) {
-  const bool able = !algorithm_->commutative_only || prepared->commutative();
-  if (!able || !prepared->outlast_its_mpi_call()) return pass_on(native);
+  const bool right = !algorithm_->commutative_only || prepared->commutative();
+  const bool steady = algorithm_->deterministic || !runtime_.configuration().deterministic;
+  if (!right || !steady || !prepared->outlast_its_mpi_call()) return pass_on(native);
   InFlight& engine = *communicator_->in_flight;
   *later_.served = algorithm_;
   if (later_.persistent) {

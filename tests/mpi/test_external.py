@@ -15,7 +15,16 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from mpi_jobs import COLLECTIVES, ROOT, algorithms, env_for, run_mpi, stretto_env
+from mpi_jobs import (
+    COLLECTIVES,
+    NON_BLOCKING_TURNS,
+    ROOT,
+    algorithms,
+    env_for,
+    non_blocking_turn,
+    run_mpi,
+    stretto_env,
+)
 
 pytestmark = pytest.mark.external
 CACHE = ROOT / "build/external"
@@ -56,13 +65,15 @@ def mpi4py_tests(mpi_python: str) -> Path:
     return folder
 
 
-def run_mpi4py(python: str, tests: Path, env: dict[str, str]) -> None:
+def run_mpi4py(python: str, tests: Path, env: dict[str, str]) -> str:
+    """The tests of collectives, blocking, non-blocking and persistent; returns what they print."""
     command: list[str | Path] = [python, tests / "main.py", "--no-builddir", "-q", "-i", "test_cco"]
     outcome = run_mpi(command, 3, env, limit_s=400).check()
     # The ranks' lines mix; a failure on any rank shows in the exit code.
     ran = [int(count) for count in re.findall(r"Ran (\d+) tests", outcome.output)]
     assert ran, outcome.output[-3000:]
     assert max(ran) > 300, "mpi4py's tests were not found"
+    return outcome.output
 
 
 @pytest.mark.parametrize("setting", ("unloaded", "default"))
@@ -73,6 +84,14 @@ def test_mpi4py_collectives(mpi_python: str, mpi4py_tests: Path, setting: str) -
 @pytest.mark.parametrize(("collective", "name"), EVERY_FORCED)
 def test_mpi4py_collectives_forced(mpi_python: str, mpi4py_tests: Path, collective: str, name: str) -> None:
     run_mpi4py(mpi_python, mpi4py_tests, stretto_env(**{collective: name}))
+
+
+@pytest.mark.parametrize("number", range(NON_BLOCKING_TURNS))
+def test_mpi4py_non_blocking_forced(mpi_python: str, mpi4py_tests: Path, number: int) -> None:
+    forced = non_blocking_turn(number)
+    output = run_mpi4py(mpi_python, mpi4py_tests, stretto_env(**forced, verbose=1))
+    for collective, name in forced.items():
+        assert re.search(rf"^stretto: {collective}: {name} ran [1-9]\d* times$", output, re.MULTILINE), collective
 
 
 def thermo_rows(output: str) -> list[list[float]]:
