@@ -11,6 +11,9 @@ namespace stretto {
 class Executor;
 class Transport;
 
+/// A call's messages use streams from a multiple of this on, fewer than this many.
+inline constexpr std::uint32_t kStreamsOfCall = 1024;
+
 /// One message on its way; awaiting it waits for its completion. A sent buffer may be reused, a received one read, when
 /// it is complete. Messages from one rank to another with the same stream arrive in the order sent.
 struct Transfer {

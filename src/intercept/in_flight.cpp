@@ -38,7 +38,7 @@ int InFlight::start(std::unique_ptr<PreparedCall> prepared, const Algorithm& alg
   const std::scoped_lock lock(mutex_);
   const int tag = proxies_.take_tag();
   const int result = proxies_.start(tag, request);
-  const auto stream = static_cast<std::uint32_t>(calls_++ % kSlots) * kStreams;
+  const auto stream = static_cast<std::uint32_t>(calls_++ % kSlots) * kStreamsOfCall;
   add({std::move(prepared), &algorithm, tag, stream, false});
   return result;
 }
@@ -47,8 +47,8 @@ std::unique_ptr<InFlight::Persistent> InFlight::make_persistent(std::unique_ptr<
                                                                 const Algorithm& algorithm, MPI_Request* request) {
   const std::scoped_lock lock(mutex_);
   const std::uint32_t stream = next_persistent_stream_;
-  if (stream + kStreams > highest_tag(comm_)) return nullptr;
-  next_persistent_stream_ += kStreams;
+  if (stream + kStreamsOfCall > highest_tag(comm_)) return nullptr;
+  next_persistent_stream_ += kStreamsOfCall;
   const int tag = proxies_.take_tag();
   proxies_.make_persistent(tag, request);
   return std::make_unique<Persistent>(*this, std::move(prepared), algorithm, tag, stream);

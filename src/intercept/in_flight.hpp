@@ -59,7 +59,6 @@ class InFlight final : public Driven {
   };
   // So many non-blocking calls run at once, each in its own streams; more wait for the one whose streams they take.
   static constexpr std::uint64_t kSlots = 64;
-  static constexpr std::uint32_t kStreams = 1024;
 
   void add(Operation operation);
   void begin(Operation& operation);
@@ -77,7 +76,7 @@ class InFlight final : public Driven {
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Endpoint> endpoint_;
   std::uint64_t calls_ = 0;
-  std::uint32_t next_persistent_stream_ = kSlots * kStreams;
+  std::uint32_t next_persistent_stream_ = kSlots * kStreamsOfCall;
   std::vector<std::unique_ptr<Operation>> running_;
   std::deque<std::unique_ptr<Operation>> waiting_;  // in the order of their starts
 };

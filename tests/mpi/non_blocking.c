@@ -13,10 +13,13 @@ typedef struct {
 
 static const char* const kNames[] = {"iallreduce", "ireduce", "ibcast", "ibarrier", "iscatter", "igather"};
 
+static int common_count = kCount;
+
 static int64_t item(const Call* call, int rank, int i) { return value_at(rank, i) + 7919 * call->salt; }
 
 static Call new_call(int kind, int number, int size, int rank) {
-  Call call = {kind, number % size, number % 5 == 0 ? 1 : kCount + number, number, number % 3 == 0, NULL, NULL, 0, 0};
+  Call call = {kind, number % size, number % 5 == 0 ? 1 : common_count + number, number, number % 3 == 0, NULL, NULL, 0,
+               0};
   const bool root = rank == call.root;
   const size_t one = (size_t)call.count * 8, all = one * (size_t)size;
   call.in_place = call.in_place && (kind == kAllreduce || (root && kind != kBcast));
@@ -150,6 +153,23 @@ static void wait_for_something_else(int kind) {
   check_and_free(&call, world_size, world_rank);
 }
 
+/* Rank 0, the root, starts all, the others one after the other: what has been started early must not be in the way of
+ * the rest. */
+static void start_many_early(int kind) {
+  enum { kEarly = 70 };
+  MPI_Request requests[kEarly];
+  common_count = 40000; /* messages that wait for their receivers */
+  Call calls[kEarly];
+  for (int i = 0; i < kEarly; i++) {
+    calls[i] = new_call(kind, i * world_size, world_size, world_rank);
+    begin(&calls[i], MPI_COMM_WORLD, &requests[i]);
+    if (world_rank != 0) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+  }
+  MPI_Waitall(kEarly, requests, MPI_STATUSES_IGNORE);
+  for (int i = 0; i < kEarly; i++) check_and_free(&calls[i], world_size, world_rank);
+  common_count = kCount;
+}
+
 /* Blocking collectives come between start and end, on some ranks after the end. */
 static void blocking_between(int kind) {
   MPI_Request request;
@@ -223,6 +243,7 @@ int main(int argc, char** argv) {
   for (int kind = 0; kind < kKinds; kind++) {
     wait_for_something_else(kind);
     blocking_between(kind);
+    if (kind < kBarrier) start_many_early(kind);
     if (survives_a_freed_communicator(kind)) free_meanwhile(kind);
   }
   datatypes_and_operations();

@@ -32,6 +32,7 @@ def test_persistent(compiled: Compiled, number: int, ranks: int) -> None:
     run_mpi(compiled("mpi/persistent.c"), ranks, stretto_env(**non_blocking_turn(number))).check()
 
 
-def test_segments(compiled: Compiled) -> None:
-    env = stretto_env(iallreduce="ring+4", ibcast="binomial+1K", ireduce="binomial+40")
-    run_mpi(compiled("mpi/non_blocking.c"), 4, env).check()
+@pytest.mark.parametrize("ranks", (3, 4))
+def test_segments(compiled: Compiled, ranks: int) -> None:
+    env = stretto_env(iallreduce="ring+16", ibcast="binomial+1K", ireduce="binomial+40")
+    run_mpi(compiled("mpi/non_blocking.c"), ranks, env).check()

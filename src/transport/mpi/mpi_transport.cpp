@@ -5,11 +5,19 @@
 namespace stretto::mpi {
 
 void MpiTransport::start(Transfer& transfer) {
-  if (transfer.kind == Transfer::Kind::send && sends_ >= kMaxSends) {
+  if (transfer.kind == Transfer::Kind::send && !may_send(transfer)) {
     waiting_sends_.push_back(&transfer);
     return;
   }
   post(transfer);
+}
+
+bool MpiTransport::may_send(const Transfer& transfer) const {
+  if (sends_ < kMaxSends) return true;
+  const auto of_same_call = [&](const Transfer* other) {
+    return other->kind == Transfer::Kind::send && other->stream / kStreamsOfCall == transfer.stream / kStreamsOfCall;
+  };
+  return std::count_if(owners_.begin(), owners_.end(), of_same_call) < kMaxSends;
 }
 
 void MpiTransport::post(Transfer& transfer) {
@@ -67,9 +75,13 @@ bool MpiTransport::progress(Executor& executor, bool may_wait) {
     owners_.pop_back();
     if (finish_part(transfer) && transfer.waiter) executor.post(transfer.waiter);
   }
-  while (!waiting_sends_.empty() && sends_ < kMaxSends) {
-    Transfer& next = *waiting_sends_.front();
-    waiting_sends_.pop_front();
+  for (auto waiting = waiting_sends_.begin(); waiting != waiting_sends_.end();) {
+    Transfer& next = **waiting;
+    if (!may_send(next)) {
+      ++waiting;
+      continue;
+    }
+    waiting = waiting_sends_.erase(waiting);
     post(next);
     if (next.complete && next.waiter) executor.post(next.waiter);
   }

@@ -33,10 +33,12 @@ class MpiTransport final : public Transport {
   std::vector<int> abandon(std::uint32_t stream, int ranks) override;
 
  private:
-  // Bounds the sends only: receives are always posted, so a bounded sender always finds its receivers.
+  // Bounds the sends only: receives are always posted, so a bounded sender always finds its receivers. For each call by
+  // itself: sends of a call that others have yet to start must not keep back those of one that they wait for.
   static constexpr unsigned kMaxSends = 64;
   static constexpr std::size_t kPartBytes = std::size_t{1} << 30;  // MPI counts are ints
 
+  bool may_send(const Transfer& transfer) const;
   void post(Transfer& transfer);
   bool finish_part(Transfer& transfer);
 
