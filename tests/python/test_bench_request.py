@@ -97,6 +97,10 @@ def test_malformed_algorithms_are_refused(text: str) -> None:
         parse_algorithms(text)
 
 
+def test_algorithms_may_run_on_segments() -> None:
+    assert parse_algorithms("ring+4,native+1M,native:ring") == ("ring+4", "native+1M", "native:ring")
+
+
 def test_small_messages_get_more_iterations() -> None:
     counts = [choose_iterations(Arrival("balanced"), size) for size in (8, 64 << 10, 1 << 20, 8 << 20)]
     assert counts == sorted(counts, reverse=True)
