@@ -11,14 +11,14 @@
 
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/segment_stream.hpp"
 #include "algorithms/patterns/segments.hpp"
 #include "algorithms/patterns/tree_shapes.hpp"
 
 namespace stretto::bcast {
 namespace {
 
-constexpr std::size_t kReceives = 3;  // ADAPT's defaults
-constexpr std::size_t kSends = 2;
+constexpr std::size_t kReceives = 3;  // ADAPT's default
 
 struct Flow {
   std::size_t segments;
@@ -48,20 +48,10 @@ Task from_parent(Group& g, const Call& call, Flow& flow, int parent) {
 }
 
 Task to_child(Group& g, const Call& call, Flow& flow, int child) {
-  co_await g.recv(nullptr, 0, child);
-  std::vector<Transfer> sends;
-  sends.reserve(flow.segments);
-  for (std::size_t segment = 0; segment < flow.segments; ++segment) {
-    co_await g.reached(flow.here, segment + 1);
-    if (segment >= kSends) {
-      Transfer& oldest = sends[segment - kSends];
-      co_await oldest;
-    }
-    const Call next = segment_of(call, flow, segment);
-    sends.push_back(g.send(next.output, next.bytes(), child));
-    sends.back().start();
-  }
-  for (Transfer& send : sends) co_await send;
+  return send_segments(g, child, flow.segments, flow.here, [&call, &flow](std::size_t segment) {
+    const Call part = segment_of(call, flow, segment);
+    return std::span<const std::byte>(part.output, part.bytes());
+  });
 }
 
 Task broadcast(Group& g, Call call, TreeShape shape) {

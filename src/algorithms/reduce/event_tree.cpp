@@ -10,14 +10,14 @@
 
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/segment_stream.hpp"
 #include "algorithms/patterns/segments.hpp"
 #include "algorithms/patterns/tree_shapes.hpp"
 
 namespace stretto::reduce {
 namespace {
 
-constexpr std::size_t kReceives = 3;  // ADAPT's defaults
-constexpr std::size_t kSends = 2;
+constexpr std::size_t kReceives = 3;  // ADAPT's default
 
 struct Flow {
   std::size_t segments;
@@ -63,20 +63,10 @@ Task from_child(Group& g, const Call& call, Flow& flow, int child, Signal* befor
 }
 
 Task to_parent(Group& g, const Call& call, Flow& flow, int parent) {
-  co_await g.recv(nullptr, 0, parent);
-  std::vector<Transfer> sends;
-  sends.reserve(flow.segments);
-  for (std::size_t segment = 0; segment < flow.segments; ++segment) {
-    co_await g.reached(flow.complete, segment + 1);
-    if (segment >= kSends) {
-      Transfer& oldest = sends[segment - kSends];
-      co_await oldest;
-    }
+  return send_segments(g, parent, flow.segments, flow.complete, [&call, &flow](std::size_t segment) {
     const Block block = flow.block(call, segment);
-    sends.push_back(g.send(flow.sum + offset(call, block), bytes(call, block), parent));
-    sends.back().start();
-  }
-  for (Transfer& send : sends) co_await send;
+    return std::span<const std::byte>(flow.sum + offset(call, block), bytes(call, block));
+  });
 }
 
 Task climb(Group& g, Call call, TreeShape shape) {
