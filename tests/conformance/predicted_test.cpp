@@ -116,7 +116,7 @@ TEST_P(PreReducedRing, HasLessToDoTheWiderTheGapsAre) {
     EXPECT_LT(now, before) << "gaps of " << gap << " ns";
     before = now;
   }
-  EXPECT_LT(3 * before, 2 * ring);
+  EXPECT_LT(10 * before, 7 * ring);
 
   before = ring + 1;
   for (std::int64_t delay : {std::int64_t{0}, ring * 2 / 3, ring * 3 / 2}) {
@@ -124,7 +124,7 @@ TEST_P(PreReducedRing, HasLessToDoTheWiderTheGapsAre) {
     EXPECT_LT(now, before) << "one rank late by " << delay << " ns";
     before = now;
   }
-  EXPECT_LT(3 * before, 2 * ring);
+  EXPECT_LT(10 * before, 7 * ring);
 }
 
 TEST_P(PreReducedRing, LosesABoundedTimeByAWrongPrediction) {
@@ -147,7 +147,7 @@ class Foreseen : public testing::TestWithParam<int> {
 TEST_P(Foreseen, SortedLinearTreeBeatsTheRingOnAStaircase) {
   const Times arrivals = staircase(p, kMillisecond);
   const std::int64_t tree = lag(kAllreduce, "sorted_linear_tree", arrivals, kMiB);
-  EXPECT_LT(6 * tree, 5 * lag(kAllreduce, "ring", arrivals, kMiB));
+  EXPECT_LT(8 * tree, 7 * lag(kAllreduce, "ring", arrivals, kMiB));
   EXPECT_LT(2 * tree, lag(kAllreduce, "reduce_bcast", arrivals, kMiB));
   EXPECT_GT(lag(kAllreduce, "sorted_linear_tree", late(p, 0, 0), kMiB), tree);
 }

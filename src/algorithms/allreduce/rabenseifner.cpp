@@ -6,9 +6,8 @@
 // operations only: the halving pairs ranks that are not neighbours.
 
 #include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/exchange.hpp"
 #include "algorithms/patterns/fold.hpp"
+#include "algorithms/patterns/halving.hpp"
 
 namespace stretto::allreduce {
 
@@ -25,28 +24,12 @@ Task rabenseifner(Group& g, Call call) {
       return even_blocks(call.count, parts, static_cast<std::size_t>(first), static_cast<std::size_t>(blocks));
     };
 
-    // Halving: of the blocks `mine` starts at, keep the half that holds my own number, give the other away.
-    int mine = 0;
-    for (int half = fold.power / 2; half >= 1; half /= 2) {
-      const int partner = fold.rank_of(fold.number ^ half);
-      const bool upper = (fold.number & half) != 0;
-      const Block keep = run(upper ? mine + half : mine, half);
-      const Block give = run(upper ? mine : mine + half, half);
-      co_await exchange(g, call.output + offset(call, give), bytes(call, give), partner, theirs, bytes(call, keep),
-                        partner);
-      g.reduce(call, theirs, call.output + offset(call, keep), keep.count);
-      if (upper) mine += half;
-    }
-
-    // Doubling: the finished runs of blocks grow together again.
-    for (int half = 1; half < fold.power; half *= 2) {
-      const int partner = fold.rank_of(fold.number ^ half);
-      const int first = fold.number & ~(half - 1);
-      const Block have = run(first, half);
-      const Block want = run(first ^ half, half);
-      co_await exchange(g, call.output + offset(call, have), bytes(call, have), partner,
-                        call.output + offset(call, want), bytes(call, want), partner);
-    }
+    const auto rank_of = [&](int participant) { return fold.rank_of(participant); };
+    const Participant me{fold.number, fold.power};
+    Task halving = reduce_by_halving(g, call, call.output, theirs, me, run, rank_of);
+    co_await halving;
+    Task doubling = gather_by_doubling(g, call, call.output, me, run, rank_of);
+    co_await doubling;
   }
   if (fold.extra > 0) co_await fold_out(g, fold, call, call.output);
 }

@@ -4,8 +4,7 @@
 // Cost: (log2(P) + P - 1) α + 2 n(P-1)/P β. For large messages.
 
 #include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/exchange.hpp"
+#include "algorithms/patterns/ring.hpp"
 #include "algorithms/patterns/trees.hpp"
 
 namespace stretto::bcast {
@@ -32,12 +31,7 @@ Task scatter_allgather(Group& g, Call call) {
     co_await g.send(call.output + offset(call, theirs), bytes(call, theirs), rank_of(me + distance));
   }
 
-  for (int step = 0; step < p - 1; ++step) {
-    const Block out = even_block(call.count, parts, static_cast<std::size_t>((me - step + p) % p));
-    const Block in = even_block(call.count, parts, static_cast<std::size_t>((me - step - 1 + p) % p));
-    co_await exchange(g, call.output + offset(call, out), bytes(call, out), rank_of(me + 1),
-                      call.output + offset(call, in), bytes(call, in), rank_of(me - 1));
-  }
+  co_await gather_around(g, call, {me, rank_of(me - 1), rank_of(me + 1)}, &even_block_on_ring, me);
 }
 
 }  // namespace stretto::bcast

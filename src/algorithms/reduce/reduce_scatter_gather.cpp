@@ -5,8 +5,7 @@
 // operations only. Ranks are numbered relative to the root, so that the gather ends there.
 
 #include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/exchange.hpp"
+#include "algorithms/patterns/halving.hpp"
 #include "algorithms/patterns/trees.hpp"
 
 namespace stretto::reduce {
@@ -37,17 +36,8 @@ Task reduce_scatter_gather(Group& g, Call call) {
     return even_blocks(call.count, static_cast<std::size_t>(power), static_cast<std::size_t>(first),
                        static_cast<std::size_t>(blocks));
   };
-  int mine = 0;
-  for (int half = power / 2; half >= 1; half /= 2) {
-    const int partner = rank_of(me ^ half);
-    const bool upper = (me & half) != 0;
-    const Block keep = run(upper ? mine + half : mine, half);
-    const Block give = run(upper ? mine : mine + half, half);
-    co_await exchange(g, accumulator + offset(call, give), bytes(call, give), partner, theirs, bytes(call, keep),
-                      partner);
-    g.reduce(call, theirs, accumulator + offset(call, keep), keep.count);
-    if (upper) mine += half;
-  }
+  Task halving = reduce_by_halving(g, call, accumulator, theirs, {me, power}, run, rank_of);
+  co_await halving;
 
   // Gather: block `me` is finished here; runs of blocks join on the way to the root, and a rank leaves with its run.
   for (int half = 1; half < power; half *= 2) {
