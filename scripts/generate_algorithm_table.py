@@ -22,8 +22,8 @@ Costs: α latency of a message, β time per byte, γ time per reduced byte, n by
 the last arrival* is the work left once the last rank is there. *Balanced* is for ranks that come together. The costs
 are leading terms: (P-1)/P is written as 1. Each file's own comment has the details.
 
-Of scatter and gather n bytes are one block, and N all of them. *A prediction*: of use only where the next call, or the
-order in which ranks come to it, is known ahead.
+Where each rank has a block, as in scatter, allgather or alltoall, n bytes are one block, and N all of them. *A
+prediction*: of use only where the next call, or the order in which ranks come to it, is known ahead.
 
 *Varies*: the order of summation is that of arrival, or of the prediction, so the last bits may differ from run to run.
 They never differ between ranks.
@@ -47,7 +47,7 @@ def limits(algorithm: Algorithm) -> str:
 
 def source_of(algorithm: Algorithm) -> Path:
     """Where it is. The kinds of one algorithm may share a file: sorted, in the background, non-blocking, of blocks."""
-    folder = Path("src", "algorithms", algorithm.collective.removesuffix("v"))
+    folder = Path("src", "algorithms", algorithm.collective.removesuffix("v").removesuffix("_block"))
     kind = algorithm.name.removeprefix("background_").removeprefix("sorted_")
     names = (algorithm.name, kind, kind.removesuffix("_nonblocking"), f"{kind.split('_')[0]}_tree")
     files = [folder / f"{name}.cpp" for name in names]

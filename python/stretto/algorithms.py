@@ -8,7 +8,10 @@ from dataclasses import dataclass, fields
 from stretto.errors import StrettoError
 from stretto.library import built_program
 
-COLLECTIVES = ("allreduce", "reduce", "bcast", "barrier", "scatter", "gather", "scatterv", "gatherv")
+COLLECTIVES = (
+    *("allreduce", "reduce", "bcast", "barrier", "scatter", "gather", "scatterv", "gatherv"),
+    *("allgather", "allgatherv", "reduce_scatter_block", "reduce_scatter", "alltoall", "alltoallv"),
+)
 # Choices of every collective that are no algorithm of ours: the MPI library's own, and Stretto's own choice.
 ALWAYS = ("native", "default")
 

@@ -64,6 +64,16 @@ def run(
     gather: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
     scatterv: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
     gatherv: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
+    allgather: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
+    allgatherv: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
+    reduce_scatter_block: Annotated[
+        str | None, typer.Option("--reduce_scatter_block", help=_ALGORITHM_HELP, metavar="NAME")
+    ] = None,
+    reduce_scatter: Annotated[
+        str | None, typer.Option("--reduce_scatter", help=_ALGORITHM_HELP, metavar="NAME")
+    ] = None,
+    alltoall: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
+    alltoallv: Annotated[str | None, typer.Option(help=_ALGORITHM_HELP, metavar="NAME")] = None,
     profile: Annotated[
         str | None, typer.Option(help="record every collective there, for `stretto report`", metavar="DIR")
     ] = None,
@@ -86,6 +96,12 @@ def run(
         "gather": gather,
         "scatterv": scatterv,
         "gatherv": gatherv,
+        "allgather": allgather,
+        "allgatherv": allgatherv,
+        "reduce_scatter_block": reduce_scatter_block,
+        "reduce_scatter": reduce_scatter,
+        "alltoall": alltoall,
+        "alltoallv": alltoallv,
     }
     given = {
         f"STRETTO_{collective.upper()}": "native" if native and choice is None else choice

@@ -78,4 +78,25 @@ Task arrival_copy(Group& g, Call call);
 Task two_level(Group& g, Call call);
 }  // namespace gather
 
+namespace allgather {
+Task ring(Group& g, Call call);
+Task recursive_doubling(Group& g, Call call);
+Task bruck(Group& g, Call call);
+Task linear(Group& g, Call call);
+Task arrival_ordered(Group& g, Call call);
+}  // namespace allgather
+
+namespace reduce_scatter {
+Task ring(Group& g, Call call);
+Task recursive_halving(Group& g, Call call);
+Task pairwise(Group& g, Call call);
+}  // namespace reduce_scatter
+
+namespace alltoall {
+Task pairwise(Group& g, Call call);
+Task linear(Group& g, Call call);
+Task bruck(Group& g, Call call);
+Task arrival_ordered(Group& g, Call call);
+}  // namespace alltoall
+
 }  // namespace stretto

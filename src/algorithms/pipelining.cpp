@@ -116,11 +116,19 @@ bool can_be_pipelined(const Algorithm& algorithm) {
     case Collective::reduce:
     case Collective::bcast:
       return algorithm.memory == Memory::none && !algorithm.needs_prediction();
+    case Collective::allgather:
+    case Collective::reduce_scatter_block:
+      // Not the MPI library's own: to it the same elements of every block are no message.
+      return algorithm.run != nullptr && algorithm.memory == Memory::none && !algorithm.needs_prediction();
     case Collective::barrier:
     case Collective::scatter:
     case Collective::gather:
     case Collective::scatterv:
     case Collective::gatherv:
+    case Collective::allgatherv:
+    case Collective::reduce_scatter:
+    case Collective::alltoall:
+    case Collective::alltoallv:
       return false;
   }
   return false;

@@ -4,6 +4,7 @@
 // Castello, Quintana-Orti, Duato 2021, section 5, where K MPI_Iallreduce and a Waitall take the place of one call. Here
 // the segments are coroutines of one call. Users name them as they type them: `ring+4` runs ring on 4 segments, the
 // paper's fixed concurrency; `rabenseifner+32M` on segments of 32 MiB, its fixed size. K, M and G are powers of 1024.
+// Where each rank has a block, a segment is the same elements of every block, and its size is that of one block's part.
 #pragma once
 
 #include <cstddef>

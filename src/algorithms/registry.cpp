@@ -22,8 +22,10 @@ constexpr std::string_view kProficz2018 = "Proficz 2018";
 constexpr std::string_view kProficz = "Proficz 2020";
 constexpr std::string_view kLuo = "Luo et al. 2018";
 constexpr std::string_view kPatarasuk = "Patarasuk, Yuan 2008";
+constexpr std::string_view kBruck = "Bruck et al. 1997";
+constexpr std::string_view kQian = "Qian, Afsahi 2011";
 
-// Costs: α latency, β per byte, γ per reduced byte, n bytes (of scatter and gather: a block, N all blocks), P ranks.
+// Costs: α latency, β per byte, γ per reduced byte, n bytes (where each rank has a block: of one, N of all), P ranks.
 constexpr Algorithm kAlgorithms[] = {
     {Collective::allreduce, "recursive_doubling", &allreduce::recursive_doubling, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "exchange with the rank 2^t away, log P rounds", kThakur, "log P (α + nβ + nγ)",
@@ -219,6 +221,61 @@ constexpr Algorithm kAlgorithms[] = {
      kDeterministic, "ranks announce themselves, the root takes from two at a time", kOurs, "P α + Nβ", "2α + nβ"},
     {Collective::gatherv, "linear_nonblocking", &gather::linear_nonblocking, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "the root takes from all ranks at once", kOurs, "α + Nβ", "α + nβ"},
+    {Collective::allgather, "ring", &allgather::ring, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "blocks go around a ring", kThakur, "P α + Nβ", "P α + Nβ"},
+    {Collective::allgather, "recursive_doubling", &allgather::recursive_doubling, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "exchange of all there is with the rank 2^t away, log P rounds", kThakur, "log P α + Nβ",
+     "log P α + Nβ"},
+    {Collective::allgather, "bruck", &allgather::bruck, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "all there is to the rank 2^t before, log P rounds for any P", kBruck, "log P α + Nβ + N copied",
+     "log P α + Nβ + N copied"},
+    {Collective::allgather, "linear", &allgather::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "everybody sends to everybody at once", kOurs, "α + Nβ", "α + Nβ"},
+    {Collective::allgather, "arrival_ordered", &allgather::arrival_ordered, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "everybody sends first to those who have announced themselves", kQian, "2α + Nβ", "2α + Nβ"},
+    {Collective::allgatherv, "ring", &allgather::ring, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "blocks go around a ring", kThakur, "P α + Nβ", "P α + Nβ"},
+    {Collective::allgatherv, "recursive_doubling", &allgather::recursive_doubling, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "exchange of all there is with the rank 2^t away, log P rounds", kThakur, "log P α + Nβ",
+     "log P α + Nβ"},
+    {Collective::allgatherv, "bruck", &allgather::bruck, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "all there is to the rank 2^t before, log P rounds for any P", kBruck, "log P α + Nβ + N copied",
+     "log P α + Nβ + N copied"},
+    {Collective::allgatherv, "linear", &allgather::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "everybody sends to everybody at once", kOurs, "α + Nβ", "α + Nβ"},
+    {Collective::allgatherv, "arrival_ordered", &allgather::arrival_ordered, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "everybody sends first to those who have announced themselves", kQian, "2α + Nβ", "2α + Nβ"},
+    {Collective::reduce_scatter_block, "ring", &reduce_scatter::ring, Memory::none, 0, 0, kCommutativeOnly,
+     kDeterministic, "partial sums go around a ring to where they belong", "Patarasuk, Yuan 2009", "P α + Nβ + Nγ",
+     "P α + Nβ + Nγ"},
+    {Collective::reduce_scatter_block, "recursive_halving", &reduce_scatter::recursive_halving, Memory::none, 0, 0,
+     kCommutativeOnly, kDeterministic, "two ranks share what they have to reduce, log P rounds", kThakur,
+     "log P α + Nβ + Nγ", "log P α + Nβ + Nγ"},
+    {Collective::reduce_scatter_block, "pairwise", &reduce_scatter::pairwise, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "everybody takes its own block from one rank after the other", kThakur, "P α + Nβ + Nγ",
+     "P α + Nβ + Nγ"},
+    {Collective::reduce_scatter, "ring", &reduce_scatter::ring, Memory::none, 0, 0, kCommutativeOnly, kDeterministic,
+     "partial sums go around a ring to where they belong", "Patarasuk, Yuan 2009", "P α + Nβ + Nγ", "P α + Nβ + Nγ"},
+    {Collective::reduce_scatter, "recursive_halving", &reduce_scatter::recursive_halving, Memory::none, 0, 0,
+     kCommutativeOnly, kDeterministic, "two ranks share what they have to reduce, log P rounds", kThakur,
+     "log P α + Nβ + Nγ", "log P α + Nβ + Nγ"},
+    {Collective::reduce_scatter, "pairwise", &reduce_scatter::pairwise, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "everybody takes its own block from one rank after the other", kThakur, "P α + Nβ + Nγ",
+     "P α + Nβ + Nγ"},
+    {Collective::alltoall, "pairwise", &alltoall::pairwise, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "in step t to the rank t after, from the rank t before", kThakur, "P α + Nβ", "P α + Nβ"},
+    {Collective::alltoall, "linear", &alltoall::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "everybody sends to everybody at once", kOurs, "α + Nβ", "α + Nβ"},
+    {Collective::alltoall, "bruck", &alltoall::bruck, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "blocks go in as many hops as their way has bits, many at a time", kBruck, "log P (α + Nβ/2)", "log P (α + Nβ/2)"},
+    {Collective::alltoall, "arrival_ordered", &alltoall::arrival_ordered, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "everybody sends first to those who have announced themselves", kQian, "2α + Nβ", "2α + Nβ"},
+    {Collective::alltoallv, "pairwise", &alltoall::pairwise, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "in step t to the rank t after, from the rank t before", kThakur, "P α + Nβ", "P α + Nβ"},
+    {Collective::alltoallv, "linear", &alltoall::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
+     "everybody sends to everybody at once", kOurs, "α + Nβ", "α + Nβ"},
+    {Collective::alltoallv, "arrival_ordered", &alltoall::arrival_ordered, Memory::none, 0, 0, kAnyOperation,
+     kDeterministic, "everybody sends first to those who have announced themselves", kQian, "2α + Nβ", "2α + Nβ"},
 };
 
 // How many bytes of a message one run of the algorithm can take.
@@ -232,8 +289,20 @@ std::size_t window_bytes(Group& g, const Algorithm& algorithm, const Call& call)
 }  // namespace
 
 std::string_view name_of(Collective collective) {
-  constexpr std::string_view kNames[] = {"allreduce", "reduce", "bcast",    "barrier",
-                                         "scatter",   "gather", "scatterv", "gatherv"};
+  constexpr std::string_view kNames[] = {"allreduce",
+                                         "reduce",
+                                         "bcast",
+                                         "barrier",
+                                         "scatter",
+                                         "gather",
+                                         "scatterv",
+                                         "gatherv",
+                                         "allgather",
+                                         "allgatherv",
+                                         "reduce_scatter_block",
+                                         "reduce_scatter",
+                                         "alltoall",
+                                         "alltoallv"};
   return kNames[static_cast<std::size_t>(collective)];
 }
 

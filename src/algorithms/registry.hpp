@@ -11,10 +11,36 @@
 
 namespace stretto {
 
-enum class Collective : int { allreduce, reduce, bcast, barrier, scatter, gather, scatterv, gatherv };
-inline constexpr Collective kCollectives[] = {Collective::allreduce, Collective::reduce,  Collective::bcast,
-                                              Collective::barrier,   Collective::scatter, Collective::gather,
-                                              Collective::scatterv,  Collective::gatherv};
+enum class Collective : int {
+  allreduce,
+  reduce,
+  bcast,
+  barrier,
+  scatter,
+  gather,
+  scatterv,
+  gatherv,
+  allgather,
+  allgatherv,
+  reduce_scatter_block,
+  reduce_scatter,
+  alltoall,
+  alltoallv
+};
+inline constexpr Collective kCollectives[] = {Collective::allreduce,
+                                              Collective::reduce,
+                                              Collective::bcast,
+                                              Collective::barrier,
+                                              Collective::scatter,
+                                              Collective::gather,
+                                              Collective::scatterv,
+                                              Collective::gatherv,
+                                              Collective::allgather,
+                                              Collective::allgatherv,
+                                              Collective::reduce_scatter_block,
+                                              Collective::reduce_scatter,
+                                              Collective::alltoall,
+                                              Collective::alltoallv};
 std::string_view name_of(Collective collective);
 
 /// What an algorithm needs from the ranks' shared memory.
@@ -70,7 +96,7 @@ const Algorithm& algorithm_numbered(std::size_t number);
 
 /// Runs `algorithm` with all that belongs around it: entering and leaving the board, windows of messages that are too
 /// long for the shared memory. A pool, where needed, has been attached before. `call` is the same on all ranks, but for
-/// the buffers, `ahead`, `order` where OrderUse says so and, in scatterv and gatherv, the count.
+/// the buffers, `ahead`, `order` where OrderUse says so and, where lengths are each rank's own, the count and blocks.
 Task run_algorithm(Group& g, const Algorithm& algorithm, Call call);
 
 }  // namespace stretto

@@ -37,8 +37,12 @@ struct Caller {
 /// The arguments of a collective, the same struct for all of them. Counts are in elements; `input` may equal `output`
 /// (in place). Reduce: `output` matters at the root only, and is null elsewhere. Bcast: data is in `output`. Scatter
 /// and gather: `count` is one block; the root's `input`, or `output`, holds one a rank; in place the root's own block
-/// is where it belongs already. Scatterv and gatherv: `count` is this rank's own block. Of a scatter or gather in
-/// parts, each takes `count` elements of every block, which are `stride` elements apart.
+/// is where it belongs already. Scatterv and gatherv: `count` is this rank's own block.
+/// Allgather: as a gather of which every rank is the root. Reduce_scatter: `input` holds a block for each rank,
+/// `output` takes this rank's own, in place at the beginning of the input. Alltoall: both hold a block for each rank.
+/// Allgatherv and reduce_scatter: `count` is this rank's own block, and all ranks know the lengths of all; alltoallv:
+/// it has none. Of a call with a block for each rank that is done in parts, each takes `count` elements of every block,
+/// which are `stride` elements apart.
 struct Call {
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
@@ -46,10 +50,11 @@ struct Call {
   std::size_t element_bytes = 1;
   const Reduction* reduction = nullptr;
   int root = 0;
-  std::size_t stride = 0;               // scatter and gather: from block to block; less than `count` means `count`
-  const Block* blocks = nullptr;        // scatterv and gatherv, at the root: where each rank's block is
-  const ArrivalOrder* order = nullptr;  // in which the ranks are expected, where that is known; see OrderUse
-  Caller* ahead = nullptr;              // the program is not in the call yet, and will be there; see Group::caller
+  std::size_t stride = 0;                // from one rank's block to the next; less than `count` means `count`
+  const Block* blocks = nullptr;         // where each rank's block is, if not so: at the root, or at all where none is
+  const Block* output_blocks = nullptr;  // alltoallv: the same of the output; `blocks` is of the input
+  const ArrivalOrder* order = nullptr;   // in which the ranks are expected, where that is known; see OrderUse
+  Caller* ahead = nullptr;               // the program is not in the call yet, and will be there; see Group::caller
 
   std::size_t bytes() const { return count * element_bytes; }
 

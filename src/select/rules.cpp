@@ -83,6 +83,12 @@ const Algorithm* rule(const CallFacts& facts, bool background) {
       return is_worth_copying(facts.bytes, facts.ranks) ? known().gather_copy : nullptr;
     case Collective::scatterv:
     case Collective::gatherv:
+    case Collective::allgather:
+    case Collective::allgatherv:
+    case Collective::reduce_scatter_block:
+    case Collective::reduce_scatter:
+    case Collective::alltoall:
+    case Collective::alltoallv:
       return nullptr;
   }
   return nullptr;
@@ -103,7 +109,14 @@ const Algorithm* steady(Collective collective) {
     case Collective::gather:
     case Collective::scatterv:
     case Collective::gatherv:
+    case Collective::allgather:
+    case Collective::allgatherv:
+    case Collective::alltoall:
+    case Collective::alltoallv:
       return nullptr;  // data are only moved
+    case Collective::reduce_scatter_block:
+    case Collective::reduce_scatter:
+      return nullptr;  // ours only where the user names one
   }
   return nullptr;
 }

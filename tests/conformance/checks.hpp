@@ -64,13 +64,16 @@ inline std::uint64_t reduced_value(int ranks, std::size_t index, unsigned call, 
   return result;
 }
 
+/// Whether every rank has a block for, or from, every other: data and messages grow with the square of their number.
+inline bool is_among_all(Collective collective) { return collective >= Collective::allgather; }
+
 /// What one rank brings to a call, and what must be in its buffers after it: every element is compared.
 class Exchange {
  public:
   Exchange(int rank, int ranks, const Algorithm& algorithm, const Shape& shape, unsigned call_number);
 
-  /// For the engine. Valid while this object lives; `count`, `element_bytes`, `root`, `blocks` from the beginning, the
-  /// buffers where the program is in the call.
+  /// For the engine. Valid while this object lives; `count`, `element_bytes`, `root` and the blocks from the beginning,
+  /// the buffers where the program is in the call.
   const Call& call() const { return call_; }
   /// Registers what is wrong with GoogleTest; `name` says which case it was.
   void check(const std::string& name) const;
@@ -78,15 +81,30 @@ class Exchange {
  private:
   static constexpr std::uint64_t kUntouched = 0xA5A5A5A5A5A5A5A5U;
 
+  using Buffer = std::vector<std::uint64_t>;
+
   bool is_root() const { return rank_ == shape_.root; }
   void reduce_or_bcast(Collective collective);
+  void move_blocks(Collective collective);
   void scatter();
-  void gather();
-  void lay_out(bool with_gaps);
+  void gather(bool everywhere);
+  void reduce_scatter();
+  void alltoall(bool with_gaps);
+  // Where blocks are, with a length for each rank.
+  template <class Length>
+  std::vector<Block> lay_out(bool with_gaps, const Length& length) const;
+  static Buffer room_for(const std::vector<Block>& blocks);
   std::uint64_t value(int rank, std::size_t index) const { return value_of(rank, index, number_); }
   // One rank's block among all, as scatter's input and gather's output hold them.
-  void write_block(std::vector<std::uint64_t>& all, int rank) const;
-  std::byte* begin(std::vector<std::uint64_t>& buffer, std::size_t element) {
+  void write_block(Buffer& all, int rank) const;
+  // Of the blocks that one rank has for all, those for different ranks are different.
+  static std::size_t index_in_block(int to, std::size_t index) {
+    return static_cast<std::size_t>(to) * 1'000'003 + index;
+  }
+  std::uint64_t value_between(int from, int to, std::size_t index) const {
+    return value(from, index_in_block(to, index));
+  }
+  std::byte* begin(Buffer& buffer, std::size_t element) {
     return reinterpret_cast<std::byte*>(buffer.data() + element);
   }
 
@@ -96,11 +114,12 @@ class Exchange {
   unsigned number_;
   Reduction reduction_;
   Call call_;
-  std::vector<Block> blocks_;         // of scatter and gather, by rank
-  std::vector<std::uint64_t> input_;  // first and last element, and gaps, are nobody's
-  std::vector<std::uint64_t> output_;
-  std::vector<std::uint64_t> right_input_;
-  std::vector<std::uint64_t> right_output_;
+  std::vector<Block> blocks_;         // by rank; of alltoall those of the input
+  std::vector<Block> output_blocks_;  // of alltoall
+  Buffer input_;                      // first and last element, and gaps, are nobody's
+  Buffer output_;
+  Buffer right_input_;
+  Buffer right_output_;
 };
 
 inline Exchange::Exchange(int rank, int ranks, const Algorithm& algorithm, const Shape& shape, unsigned call_number)
@@ -109,15 +128,38 @@ inline Exchange::Exchange(int rank, int ranks, const Algorithm& algorithm, const
   if (collective == Collective::barrier) shape_.count = 0;
   call_.element_bytes = sizeof(std::uint64_t);
   call_.root = shape.root;
-  const bool scatters = collective == Collective::scatter || collective == Collective::scatterv;
-  const bool gathers = collective == Collective::gather || collective == Collective::gatherv;
-  if (scatters || gathers) {
-    lay_out(collective == Collective::scatterv || collective == Collective::gatherv);
-    call_.count = blocks_[static_cast<std::size_t>(rank)].count;
-    scatters ? scatter() : gather();
+  switch (collective) {
+    case Collective::allreduce:
+    case Collective::reduce:
+    case Collective::bcast:
+    case Collective::barrier:
+      call_.count = shape_.count;
+      reduce_or_bcast(collective);
+      break;
+    case Collective::alltoall:
+    case Collective::alltoallv:
+      alltoall(collective == Collective::alltoallv);
+      break;
+    default:
+      move_blocks(collective);
+  }
+}
+
+inline void Exchange::move_blocks(Collective collective) {
+  const bool with_lengths = collective == Collective::scatterv || collective == Collective::gatherv ||
+                            collective == Collective::allgatherv || collective == Collective::reduce_scatter;
+  const bool everywhere = is_among_all(collective);
+  blocks_ = lay_out(with_lengths, [&](std::size_t rank) {
+    return with_lengths ? (shape_.count + 3 * rank) % (2 * shape_.count + 1) : shape_.count;
+  });
+  if (with_lengths && (is_root() || everywhere)) call_.blocks = blocks_.data();
+  call_.count = blocks_[static_cast<std::size_t>(rank_)].count;
+  if (collective == Collective::scatter || collective == Collective::scatterv) {
+    scatter();
+  } else if (collective == Collective::reduce_scatter_block || collective == Collective::reduce_scatter) {
+    reduce_scatter();
   } else {
-    call_.count = shape_.count;
-    reduce_or_bcast(collective);
+    gather(everywhere);
   }
 }
 
@@ -141,30 +183,34 @@ inline void Exchange::reduce_or_bcast(Collective collective) {
   call_.input = in_place ? call_.output : begin(input_, 1);
 }
 
-// Equal blocks side by side; or blocks of different lengths, some of none, backwards, with gaps between them.
-inline void Exchange::lay_out(bool with_gaps) {
-  blocks_.resize(static_cast<std::size_t>(ranks_));
+// Blocks side by side; or backwards, with gaps between them. Lengths may be 0.
+template <class Length>
+std::vector<Block> Exchange::lay_out(bool with_gaps, const Length& length) const {
+  std::vector<Block> blocks(static_cast<std::size_t>(ranks_));
   std::size_t at = 0;
   for (int i = 0; i < ranks_; ++i) {
     const auto rank = static_cast<std::size_t>(with_gaps ? ranks_ - 1 - i : i);
-    const std::size_t count = with_gaps ? (shape_.count + 3 * rank) % (2 * shape_.count + 1) : shape_.count;
-    blocks_[rank] = {at, count};
-    at += count + (with_gaps ? 1 : 0);
+    blocks[rank] = {at, length(rank)};
+    at += blocks[rank].count + (with_gaps ? 1 : 0);
   }
-  if (with_gaps && is_root()) call_.blocks = blocks_.data();
+  return blocks;
 }
 
-inline void Exchange::write_block(std::vector<std::uint64_t>& all, int rank) const {
+inline Exchange::Buffer Exchange::room_for(const std::vector<Block>& blocks) {
+  std::size_t end = 0;
+  for (const Block& block : blocks) end = std::max(end, block.first + block.count);
+  return Buffer(end + 2, kUntouched);
+}
+
+inline void Exchange::write_block(Buffer& all, int rank) const {
   const Block block = blocks_[static_cast<std::size_t>(rank)];
   for (std::size_t i = 0; i < block.count; ++i) all[1 + block.first + i] = value(rank, i);
 }
 
 inline void Exchange::scatter() {
   const Block mine = blocks_[static_cast<std::size_t>(rank_)];
-  const Block& last = *std::max_element(blocks_.begin(), blocks_.end(),
-                                        [](const Block& left, const Block& right) { return left.first < right.first; });
   const bool in_place = is_root() && shape_.in_place;
-  input_.assign(is_root() ? last.first + last.count + 2 : 0, kUntouched);
+  if (is_root()) input_ = room_for(blocks_);
   for (int rank = 0; is_root() && rank < ranks_; ++rank) write_block(input_, rank);
   right_input_ = input_;
   output_.assign(mine.count + 2, kUntouched);
@@ -174,20 +220,64 @@ inline void Exchange::scatter() {
   call_.output = in_place ? begin(input_, 1 + mine.first) : begin(output_, 1);
 }
 
-inline void Exchange::gather() {
+inline void Exchange::gather(bool everywhere) {
   const Block mine = blocks_[static_cast<std::size_t>(rank_)];
-  const Block& last = *std::max_element(blocks_.begin(), blocks_.end(),
-                                        [](const Block& left, const Block& right) { return left.first < right.first; });
-  const bool in_place = is_root() && shape_.in_place;
+  const bool has_output = everywhere || is_root();
+  const bool in_place = has_output && shape_.in_place;
   input_.assign(mine.count + 2, kUntouched);
   for (std::size_t i = 0; i < mine.count; ++i) input_[i + 1] = value(rank_, i);
   right_input_ = input_;
-  output_.assign(is_root() ? last.first + last.count + 2 : 0, kUntouched);
+  if (has_output) output_ = room_for(blocks_);
   if (in_place) write_block(output_, rank_);
   right_output_ = output_;
-  for (int rank = 0; is_root() && rank < ranks_; ++rank) write_block(right_output_, rank);
-  call_.output = is_root() ? begin(output_, 1) : nullptr;
+  for (int rank = 0; has_output && rank < ranks_; ++rank) write_block(right_output_, rank);
+  call_.output = has_output ? begin(output_, 1) : nullptr;
   call_.input = in_place ? begin(output_, 1 + mine.first) : begin(input_, 1);
+}
+
+// What is behind the result in place stays as it was.
+inline void Exchange::reduce_scatter() {
+  const Block mine = blocks_[static_cast<std::size_t>(rank_)];
+  Buffer& from = shape_.in_place ? output_ : input_;
+  from = room_for(blocks_);
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const Block theirs = blocks_[static_cast<std::size_t>(rank)];
+    for (std::size_t i = 0; i < theirs.count; ++i) from[1 + theirs.first + i] = value_between(rank_, rank, i);
+  }
+  if (!shape_.in_place) output_.assign(mine.count + 2, kUntouched);
+  right_input_ = input_;
+  right_output_ = output_;
+  for (std::size_t i = 0; i < mine.count; ++i)
+    right_output_[1 + i] = reduced_value(ranks_, index_in_block(rank_, i), number_, shape_.ordered_operation);
+  call_.reduction = &reduction_;
+  call_.input = begin(from, 1);
+  call_.output = begin(output_, 1);
+}
+
+// In place two ranks have as much for each other.
+inline void Exchange::alltoall(bool with_gaps) {
+  const auto length = [&](std::size_t from, std::size_t to) {
+    const std::size_t uneven = from + to + (shape_.in_place ? 0 : from);
+    return with_gaps ? (shape_.count + 3 * uneven) % (2 * shape_.count + 1) : shape_.count;
+  };
+  const auto me = static_cast<std::size_t>(rank_);
+  blocks_ = lay_out(with_gaps, [&](std::size_t rank) { return length(me, rank); });
+  output_blocks_ = lay_out(with_gaps, [&](std::size_t rank) { return length(rank, me); });
+  Buffer& from = shape_.in_place ? output_ : input_;
+  output_ = right_output_ = room_for(output_blocks_);
+  if (!shape_.in_place) input_ = room_for(blocks_);
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const Block out = blocks_[static_cast<std::size_t>(rank)];
+    const Block in = output_blocks_[static_cast<std::size_t>(rank)];
+    for (std::size_t i = 0; i < out.count; ++i) from[1 + out.first + i] = value_between(rank_, rank, i);
+    for (std::size_t i = 0; i < in.count; ++i) right_output_[1 + in.first + i] = value_between(rank, rank_, i);
+  }
+  right_input_ = input_;
+  call_.count = with_gaps ? 0 : shape_.count;
+  call_.blocks = with_gaps ? blocks_.data() : nullptr;
+  call_.output_blocks = with_gaps ? output_blocks_.data() : nullptr;
+  call_.input = begin(from, 1);
+  call_.output = begin(output_, 1);
 }
 
 inline void Exchange::check(const std::string& name) const {

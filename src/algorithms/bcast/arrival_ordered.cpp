@@ -122,7 +122,7 @@ Task broadcast(Group& g, Call call, std::size_t segments) {
   }
   Announcements announcements;
   TaskGroup all;
-  hear_announcements(g, call, announcements, all);
+  hear_announcements(g, announcements, all);
   all.spawn(serve_all(g, call, segments, announcements));
   co_await all.join();
 }

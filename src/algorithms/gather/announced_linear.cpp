@@ -27,8 +27,7 @@ Task take_turns(Group& g, Call& call, Intake& intake) {
   while (intake.turns < g.size() - 1) {
     const auto turn = static_cast<std::uint64_t>(++intake.turns);
     co_await g.reached(intake.announcements.heard, turn);
-    const int rank = intake.announcements.waiting.front();
-    intake.announcements.waiting.pop_front();
+    const int rank = intake.announcements.take();
     std::byte* place = intake.blocks.place(rank);
     co_await g.recv(place, bytes(call, block_of(call, rank)), rank);
     if (call.is_here()) {
@@ -59,7 +58,7 @@ Task announced_linear(Group& g, Call call) {
   }
   Intake intake{EarlyBlocks(g, call)};
   TaskGroup all;
-  hear_announcements(g, call, intake.announcements, all);
+  hear_announcements(g, intake.announcements, all);
   for (int i = 0; i < kAtATime; ++i) all.spawn(take_turns(g, call, intake));
   all.spawn(move_in(g, call, intake));
   co_await all.join();

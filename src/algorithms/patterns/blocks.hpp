@@ -22,13 +22,19 @@ inline Block even_blocks(std::size_t count, std::size_t parts, std::size_t index
   return {first, end - first};
 }
 
-/// Of scatter and gather, at the root: the block of `rank`.
+/// Of a call with a block for each rank, that of `rank`; of alltoall, the one that goes to it.
 inline Block block_of(const Call& call, int rank) {
   if (call.blocks != nullptr) return call.blocks[rank];
   return {static_cast<std::size_t>(rank) * std::max(call.stride, call.count), call.count};
 }
 
-/// The call on `block` alone; of scatter and gather with equal blocks, on these elements of every rank's.
+/// Of alltoall, the block that comes from `rank`.
+inline Block output_block_of(const Call& call, int rank) {
+  if (call.output_blocks != nullptr) return call.output_blocks[rank];
+  return {static_cast<std::size_t>(rank) * std::max(call.stride, call.count), call.count};
+}
+
+/// The call on `block` alone; where each rank has a block, all of them equal, on these elements of every one.
 inline Call part_of(Call call, Block block) {
   call.stride = std::max(call.stride, call.count);
   const std::size_t at = block.first * call.element_bytes;
@@ -41,15 +47,15 @@ inline Call part_of(Call call, Block block) {
 inline std::size_t offset(const Call& call, Block block) { return block.first * call.element_bytes; }
 inline std::size_t bytes(const Call& call, Block block) { return block.count * call.element_bytes; }
 
-/// The scatter's root takes its own block.
+/// From among the blocks of all: what is left to the scatter's root.
 inline void take_own_block(Group& g, const Call& call) {
-  const Block mine = block_of(call, call.root);
+  const Block mine = block_of(call, g.rank());
   g.copy(call.output, call.input + offset(call, mine), bytes(call, mine));
 }
 
-/// The gather's root puts its own block where it belongs.
+/// Among the blocks of all: what is left to the gather's root.
 inline void put_own_block(Group& g, const Call& call) {
-  const Block mine = block_of(call, call.root);
+  const Block mine = block_of(call, g.rank());
   g.copy(call.output + offset(call, mine), call.input, bytes(call, mine));
 }
 

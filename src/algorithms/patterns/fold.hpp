@@ -5,6 +5,8 @@
 // order of ranks is kept.
 #pragma once
 
+#include <algorithm>
+
 #include "algorithms/patterns/trees.hpp"
 #include "core/group.hpp"
 
@@ -26,6 +28,8 @@ struct Fold {
 
   bool active() const { return number >= 0; }
   int rank_of(int participant) const { return participant < extra ? 2 * participant + 1 : participant + extra; }
+  /// The lowest rank that is melted into the participant.
+  int lowest_rank_of(int participant) const { return participant + std::min(participant, extra); }
 };
 
 /// Before: pairs melt. `accumulator` holds this rank's data, `scratch` is as large.

@@ -15,8 +15,7 @@ namespace {
 Task serve_all(Group& g, Call call, Announcements& announcements) {
   for (int served = 0; served < g.size() - 1; ++served) {
     co_await g.reached(announcements.heard, static_cast<std::uint64_t>(served) + 1);
-    const int rank = announcements.waiting.front();
-    announcements.waiting.pop_front();
+    const int rank = announcements.take();
     const Block theirs = block_of(call, rank);
     co_await g.send(call.input + offset(call, theirs), bytes(call, theirs), rank);
   }
@@ -35,7 +34,7 @@ Task announced_linear(Group& g, Call call) {
   take_own_block(g, call);
   Announcements announcements;
   TaskGroup all;
-  hear_announcements(g, call, announcements, all);
+  hear_announcements(g, announcements, all);
   all.spawn(serve_all(g, call, announcements));
   co_await all.join();
 }

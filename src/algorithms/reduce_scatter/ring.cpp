@@ -1,0 +1,19 @@
+// Ring: the partial sum of each block travels once around the ring, and ends at the rank whose block it is.
+//
+// The first half of Patarasuk, Yuan 2009; Castello 2021.
+// Cost: (P-1)(α + nβ + nγ), n bytes a block, all of it after the last arrival: it stands in the way of every block.
+// For long blocks, with neighbours close to each other. Commutative operations only: block b starts its sum at rank
+// b + 1. Needs memory for two blocks only.
+
+#include "algorithms/patterns/ring.hpp"
+
+#include "algorithms/algorithms.hpp"
+
+namespace stretto::reduce_scatter {
+
+Task ring(Group& g, Call call) {
+  const int before_mine = g.rank() - 1;
+  co_await reduce_around(g, call, place_by_rank(g), &ranks_block_on_ring, before_mine, call.output);
+}
+
+}  // namespace stretto::reduce_scatter
