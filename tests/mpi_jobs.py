@@ -36,7 +36,12 @@ MAX_RANKS = int(os.environ.get("STRETTO_TEST_MAX_RANKS", "64"))
 TOLERANT = "STRETTO_TEST_MPICC" in os.environ
 NATIVE_ENV = dict(word.split("=", 1) for word in os.environ.get("STRETTO_TEST_NATIVE_ENV", "").split())
 TIME_LIMIT_S = 120.0
-COLLECTIVES = ("allreduce", "reduce", "bcast", "barrier", "scatter", "gather", "scatterv", "gatherv")
+COLLECTIVES = (
+    *("allreduce", "reduce", "bcast", "barrier", "scatter", "gather", "scatterv", "gatherv"),
+    *("allgather", "allgatherv", "reduce_scatter_block", "reduce_scatter", "alltoall", "alltoallv"),
+)
+# Kinds with a length for each rank of others.
+WITH_LENGTHS = ("scatterv", "gatherv", "allgatherv", "reduce_scatter", "alltoallv")
 
 
 @functools.cache

@@ -23,11 +23,11 @@ enum {
 };
 
 /* Which algorithm later calls of `collective` ("allreduce", "reduce", "bcast", "barrier", "scatter", "gather",
- * "scatterv", "gatherv") use: a name that `stretto algorithms` lists, also on segments ("ring+4", "ring+1M"), "native"
- * for the MPI library's own, "default" for Stretto's choice. "iallreduce" and the like mean the non-blocking and
- * persistent forms; STRETTO_NOT_ACTIVE unless one of them was set when MPI began (STRETTO_IALLREDUCE=default will do).
- * Every rank must call it alike, between the same two collectives. Returns STRETTO_OK or an error
- * from above. */
+ * "scatterv", "gatherv", "allgather", "allgatherv", "reduce_scatter_block", "reduce_scatter", "alltoall", "alltoallv")
+ * use: a name that `stretto algorithms` lists, also on segments ("ring+4", "ring+1M"), "native" for the MPI library's
+ * own, "default" for Stretto's choice. "iallreduce" and the like mean the non-blocking and persistent forms;
+ * STRETTO_NOT_ACTIVE unless one of them was set when MPI began (STRETTO_IALLREDUCE=default will do). Every rank must
+ * call it alike, between the same two collectives. Returns STRETTO_OK or an error from above. */
 STRETTO_API int Stretto_force(const char* collective, const char* algorithm);
 
 /* The algorithm that ran in this process' latest call of `collective`, "native" where it was passed through, and ""

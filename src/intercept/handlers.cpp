@@ -89,6 +89,23 @@ int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int roo
   });
 }
 
+int Handler::Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+                                  MPI_Op op, MPI_Comm comm) noexcept {
+  Interception call(Collective::reduce_scatter_block, Operation::Reduce_scatter_block, comm, site_);
+  ReductionCall prepared;
+  if (!prepared.reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op)) return native_();
+  return call.select(prepared) ? call.run(prepared) : native_();
+}
+
+int Handler::Reduce_scatter(const void* sendbuf, void* recvbuf, IntegerArray recvcounts, MPI_Datatype datatype,
+                            MPI_Op op, MPI_Comm comm) noexcept {
+  Interception call(Collective::reduce_scatter, Operation::Reduce_scatter, comm, site_);
+  if (!call.is_candidate()) return native_();
+  ReductionCall prepared;
+  if (!prepared.reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, call.rank(), call.size())) return native_();
+  return call.select(prepared) ? call.run(prepared) : native_();
+}
+
 int Handler::Barrier(MPI_Comm comm) noexcept {
   Interception call(Collective::barrier, Operation::Barrier, comm, site_);
   PreparedCall prepared;

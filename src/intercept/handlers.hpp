@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include "intercept/integer_array.hpp"
 #include "intercept/native.hpp"
 #include "intercept/observation.hpp"
 
@@ -13,22 +14,6 @@ struct CallSite {
   Caller caller;
   Description describe;
 };
-
-/// An array of the program's, of int or, in the large-count form of a call, of MPI_Count or MPI_Aint.
-class IntegerArray {
- public:
-  template <class Integer>
-  IntegerArray(const Integer* values) : values_(values), wide_(sizeof(Integer) == sizeof(MPI_Count)) {}
-  explicit operator bool() const { return values_ != nullptr; }
-  MPI_Count operator[](int index) const {
-    return wide_ ? static_cast<const MPI_Count*>(values_)[index] : static_cast<const int*>(values_)[index];
-  }
-
- private:
-  const void* values_;
-  bool wide_;
-};
-static_assert(sizeof(MPI_Count) == sizeof(MPI_Aint) && sizeof(MPI_Count) != sizeof(int));
 
 /// Where the request of a call goes that only starts or, as MPI_X_init's, is only made.
 struct Later {
@@ -66,6 +51,19 @@ class Handler {
                void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept;
   int Gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, IntegerArray recvcounts,
               IntegerArray displacements, MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept;
+  int Allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                MPI_Datatype recvtype, MPI_Comm comm) noexcept;
+  int Allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 IntegerArray recvcounts, IntegerArray displacements, MPI_Datatype recvtype, MPI_Comm comm) noexcept;
+  int Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op,
+                           MPI_Comm comm) noexcept;
+  int Reduce_scatter(const void* sendbuf, void* recvbuf, IntegerArray recvcounts, MPI_Datatype datatype, MPI_Op op,
+                     MPI_Comm comm) noexcept;
+  int Alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+               MPI_Datatype recvtype, MPI_Comm comm) noexcept;
+  int Alltoallv(const void* sendbuf, IntegerArray sendcounts, IntegerArray send_displacements, MPI_Datatype sendtype,
+                void* recvbuf, IntegerArray recvcounts, IntegerArray recv_displacements, MPI_Datatype recvtype,
+                MPI_Comm comm) noexcept;
 
   // MPI_Iallreduce and so on; MPI_Allreduce_init where `persistent`.
   int Iallreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
@@ -83,6 +81,20 @@ class Handler {
                 Later later) noexcept;
   int Igatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, IntegerArray recvcounts,
                IntegerArray displacements, MPI_Datatype recvtype, int root, MPI_Comm comm, Later later) noexcept;
+  int Iallgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                 MPI_Datatype recvtype, MPI_Comm comm, Later later) noexcept;
+  int Iallgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  IntegerArray recvcounts, IntegerArray displacements, MPI_Datatype recvtype, MPI_Comm comm,
+                  Later later) noexcept;
+  int Ireduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op,
+                            MPI_Comm comm, Later later) noexcept;
+  int Ireduce_scatter(const void* sendbuf, void* recvbuf, IntegerArray recvcounts, MPI_Datatype datatype, MPI_Op op,
+                      MPI_Comm comm, Later later) noexcept;
+  int Ialltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                MPI_Datatype recvtype, MPI_Comm comm, Later later) noexcept;
+  int Ialltoallv(const void* sendbuf, IntegerArray sendcounts, IntegerArray send_displacements, MPI_Datatype sendtype,
+                 void* recvbuf, IntegerArray recvcounts, IntegerArray recv_displacements, MPI_Datatype recvtype,
+                 MPI_Comm comm, Later later) noexcept;
 
   int Wait(MPI_Request* request, MPI_Status* status) noexcept;
   int Waitall(int count, MPI_Request* requests, MPI_Status* statuses) noexcept;

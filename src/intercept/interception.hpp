@@ -42,8 +42,11 @@ class Interception {
     return result;
   }
 
+  /// Whether any call of this collective on this communicator may be ours.
+  bool is_candidate() const { return eligible() && may_serve(runtime_.configuration(), collective_); }
   bool root_is_valid(int root) const { return eligible() && root >= 0 && root < communicator_->size; }
   bool is_rank(int rank) const { return eligible() && communicator_->rank == rank; }
+  int rank() const { return communicator_->rank; }
   int size() const { return communicator_->size; }
 
  private:

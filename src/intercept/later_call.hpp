@@ -17,6 +17,7 @@ class LaterCall {
 
   bool root_is_valid(int root) const { return ours() && root >= 0 && root < communicator_->size; }
   bool is_rank(int rank) const { return ours() && communicator_->rank == rank; }
+  int rank() const { return ours() ? communicator_->rank : 0; }
   int size() const { return ours() ? communicator_->size : 0; }
   /// Whether the user wants it to be Stretto's, and it can be.
   bool ours() const { return communicator_ != nullptr; }

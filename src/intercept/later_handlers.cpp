@@ -26,6 +26,22 @@ int Handler::Ibcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int ro
   });
 }
 
+int Handler::Ireduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+                                   MPI_Op op, MPI_Comm comm, Later later) noexcept {
+  LaterCall call(Collective::reduce_scatter_block, comm, later);
+  return call.serve<ReductionCall>(native_, [&](ReductionCall& prepared) {
+    return prepared.reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op);
+  });
+}
+
+int Handler::Ireduce_scatter(const void* sendbuf, void* recvbuf, IntegerArray recvcounts, MPI_Datatype datatype,
+                             MPI_Op op, MPI_Comm comm, Later later) noexcept {
+  LaterCall call(Collective::reduce_scatter, comm, later);
+  return call.serve<ReductionCall>(native_, [&](ReductionCall& prepared) {
+    return prepared.reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, call.rank(), call.size());
+  });
+}
+
 int Handler::Ibarrier(MPI_Comm comm, Later later) noexcept {
   LaterCall call(Collective::barrier, comm, later);
   return call.serve<PreparedCall>(native_, [](PreparedCall&) { return true; });

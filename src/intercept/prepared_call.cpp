@@ -36,6 +36,30 @@ bool ReductionCall::reduce(const void* sendbuf, void* recvbuf, MPI_Count count, 
   return true;
 }
 
+bool ReductionCall::reduce_scatter(const void* sendbuf, void* recvbuf, IntegerArray counts, MPI_Datatype datatype,
+                                   MPI_Op op, int rank, int ranks) {
+  if (!counts) return false;
+  std::size_t total = 0;
+  for (int i = 0; i < ranks; ++i) {
+    if (counts[i] < 0) return false;
+    blocks_.push_back({total, static_cast<std::size_t>(counts[i])});
+    total += blocks_.back().count;
+  }
+  own_count_ = blocks_[static_cast<std::size_t>(rank)].count;
+  const bool gets_any = own_count_ > 0;
+  if (total == 0 || sendbuf == nullptr || (gets_any && (!usable(recvbuf) || sendbuf == recvbuf))) return false;
+  if (!bound_.bind(datatype, op)) return false;
+  set(sendbuf, recvbuf, 0);  // ranks do not have the same count
+  return true;
+}
+
+const Call& ReductionCall::begin() {
+  if (blocks_.empty()) return call_;
+  call_.blocks = blocks_.data();
+  call_.count = own_count_;
+  return call_;
+}
+
 bool BcastCall::bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, bool at_root, MPI_Comm comm) {
   // Ranks may give different counts and datatypes: only the number of bytes is common to all, so only it may decide.
   const std::optional<Layout> layout = layout_of(datatype);

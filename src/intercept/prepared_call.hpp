@@ -4,9 +4,11 @@
 #include <mpi.h>
 
 #include <optional>
+#include <vector>
 
 #include "core/group.hpp"
 #include "intercept/datatypes.hpp"
+#include "intercept/integer_array.hpp"
 
 namespace stretto::intercept {
 
@@ -32,18 +34,28 @@ class PreparedCall {
   Call call_;
 };
 
-/// MPI_Allreduce and MPI_Reduce. The members that fill it return false for what has to be left to the MPI library.
+/// MPI_Allreduce, MPI_Reduce and the two MPI_Reduce_scatter. The members that fill it return false for what has to be
+/// left to the MPI library.
 class ReductionCall final : public PreparedCall {
  public:
   bool allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op);
   bool reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
               bool at_root);
+  bool reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
+    return allreduce(sendbuf, recvbuf, count, datatype, op);  // the arguments and what may be wrong with them are alike
+  }
+  bool reduce_scatter(const void* sendbuf, void* recvbuf, IntegerArray counts, MPI_Datatype datatype, MPI_Op op,
+                      int rank, int ranks);
+
+  const Call& begin() override;
   /// A user's operation may be freed, and there is no way to hold it.
   bool outlast_its_mpi_call() override { return bound_.is_predefined(); }
 
  private:
   void set(const void* input, void* output, MPI_Count count);
   BoundReduction bound_;
+  std::vector<Block> blocks_;  // of reduce_scatter, by rank
+  std::size_t own_count_ = 0;
 };
 
 /// MPI_Bcast.

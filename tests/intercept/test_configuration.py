@@ -33,6 +33,12 @@ PROMISED = {
     "gather": "linear linear_synchronised binomial linear_nonblocking arrival_copy",
     "scatterv": "linear linear_nonblocking announced_linear",
     "gatherv": "linear linear_synchronised linear_nonblocking",
+    "allgather": "ring recursive_doubling bruck linear arrival_ordered",
+    "allgatherv": "ring recursive_doubling bruck linear arrival_ordered",
+    "reduce_scatter_block": "ring recursive_halving pairwise",
+    "reduce_scatter": "ring recursive_halving pairwise",
+    "alltoall": "pairwise linear bruck arrival_ordered",
+    "alltoallv": "pairwise linear arrival_ordered",
 }
 SHARED_MEMORY = [(str(entry["collective"]), str(entry["name"])) for entry in registry() if entry["needs_shared_memory"]]
 PROGRAMS = {

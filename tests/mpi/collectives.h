@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-enum { kAllreduce, kReduce, kBcast, kBarrier, kScatter, kGather, kCollectives };
+enum { kAllreduce, kReduce, kBcast, kBarrier, kScatter, kGather, kAllgather, kReduceScatter, kAlltoall, kCollectives };
 
 /* What all ranks of the communicator must know alike. `salt` makes the values of neighbouring calls differ. */
 typedef struct {
@@ -47,6 +47,33 @@ static inline bool run_blocks(MPI_Comm comm, const Call* call, int rank, int siz
   return right;
 }
 
+/* Of those in which every rank has a block for every other: the elements are value_at(r, i) + salt of the rank r from
+ * which they come, in a reduce_scatter summed up. */
+static inline bool run_exchange(MPI_Comm comm, const Call* call, int rank, int size) {
+  const bool reduces = call->collective == kReduceScatter, gathers = call->collective == kAllgather;
+  const int count = call->count;
+  const size_t one = (size_t)count * 8, all = one * (size_t)size;
+  int64_t* input = guarded_new(gathers ? one : all);
+  int64_t* output = guarded_new(all);
+  int64_t* const own = call->in_place ? output + (gathers ? (size_t)rank * (size_t)count : 0) : input;
+  for (int r = 0; r < (gathers ? 1 : size); r++)
+    for (int i = 0; i < count; i++) own[(size_t)r * (size_t)count + (size_t)i] = value_at(rank, i) + call->salt;
+  const void* send = call->in_place ? MPI_IN_PLACE : input;
+  if (reduces)
+    MPI_Reduce_scatter_block(send, output, count, MPI_INT64_T, MPI_SUM, comm);
+  else if (gathers)
+    MPI_Allgather(send, count, MPI_INT64_T, output, count, MPI_INT64_T, comm);
+  else
+    MPI_Alltoall(send, count, MPI_INT64_T, output, count, MPI_INT64_T, comm);
+  bool right = !reduces || values_are(output, call, sum_at(size, 0) + (int64_t)size * call->salt, size);
+  for (int r = 0; r < size && !reduces; r++)
+    right = right && values_are(output + (size_t)r * (size_t)count, call, value_at(r, 0) + call->salt, 1);
+  right = right && guarded_intact(input, gathers ? one : all) && guarded_intact(output, all);
+  guarded_free(input);
+  guarded_free(output);
+  return right;
+}
+
 /* Contributions are value_at(rank, i) + salt, rank being the one in `comm`. */
 static inline void run_call(MPI_Comm comm, const Call* call) {
   int rank, size;
@@ -72,8 +99,10 @@ static inline void run_call(MPI_Comm comm, const Call* call) {
     right = values_are(data, call, value_at(call->root, 0) + call->salt, 1);
   } else if (call->collective == kBarrier) {
     MPI_Barrier(comm);
-  } else {
+  } else if (call->collective == kScatter || call->collective == kGather) {
     right = run_blocks(comm, call, rank, size);
+  } else {
+    right = run_exchange(comm, call, rank, size);
   }
   CHECK(right, "collective %d count %d root %d salt %d on %d ranks: wrong result", call->collective, call->count,
         call->root, call->salt, size);

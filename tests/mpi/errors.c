@@ -36,6 +36,13 @@ static void run_arguments(MPI_Comm comm) {
   report("bcast negative root", MPI_Bcast(in, 1, MPI_INT, -7, comm));
   report("bcast root too big", MPI_Bcast(in, 1, MPI_INT, world_size, comm));
   report("bcast null type", MPI_Bcast(in, 1, MPI_DATATYPE_NULL, 0, comm));
+  int all[64 * 2] = {0};
+  report("allgather negative count", MPI_Allgather(in, -1, MPI_INT, all, -1, MPI_INT, comm));
+  report("allgather null type", MPI_Allgather(in, 1, MPI_DATATYPE_NULL, all, 1, MPI_INT, comm));
+  report("alltoall negative count", MPI_Alltoall(all, -1, MPI_INT, all + 64, -1, MPI_INT, comm));
+  report("alltoall null type", MPI_Alltoall(all, 1, MPI_INT, all + 64, 1, MPI_DATATYPE_NULL, comm));
+  report("reduce_scatter_block negative count", MPI_Reduce_scatter_block(all, out, -1, MPI_INT, MPI_SUM, comm));
+  report("reduce_scatter_block null op", MPI_Reduce_scatter_block(all, out, 1, MPI_INT, MPI_OP_NULL, comm));
   MPI_Datatype uncommitted;
   MPI_Type_contiguous(2, MPI_INT, &uncommitted);
   report("bcast uncommitted type", MPI_Bcast(in, 1, uncommitted, 0, comm));

@@ -1,6 +1,6 @@
 /* The forms with counts of type MPI_Count, MPI_X_c: they come through Stretto like the others. Argument: a collective;
- * with gather(v) or scatter(v) both of these are run, else allreduce, reduce and broadcast. */
-#include "blocks.h"
+ * with and without lengths, where it may have some; or allreduce, reduce and broadcast together. */
+#include "exchanges.h"
 
 #if MPI_VERSION >= 4
 static void run_one(MPI_Count count, int root) {
@@ -66,6 +66,38 @@ static int scatterv(void* all, const int* counts, const int* displacements, MPI_
   return MPI_Scatterv_c(all, large.counts, large.displacements, all_type, own, count, own_type, root, MPI_COMM_WORLD);
 }
 
+static int allgather(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,
+                     MPI_Datatype out_type, MPI_Comm comm) {
+  return MPI_Allgather_c(in, in_count, in_type, out, out_count, out_type, comm);
+}
+
+static int allgatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int* counts,
+                      const int* displacements, MPI_Datatype out_type, MPI_Comm comm) {
+  const LargeLengths large = enlarged(counts, displacements);
+  return MPI_Allgatherv_c(in, in_count, in_type, out, large.counts, large.displacements, out_type, comm);
+}
+
+static int reduce_scatter_block(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  return MPI_Reduce_scatter_block_c(in, out, count, type, op, comm);
+}
+
+static int reduce_scatter(const void* in, void* out, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  const LargeLengths large = enlarged(counts, counts);
+  return MPI_Reduce_scatter_c(in, out, large.counts, type, op, comm);
+}
+
+static int alltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count, MPI_Datatype out_type,
+                    MPI_Comm comm) {
+  return MPI_Alltoall_c(in, in_count, in_type, out, out_count, out_type, comm);
+}
+
+static int alltoallv(const void* in, const int* in_counts, const int* in_places, MPI_Datatype in_type, void* out,
+                     const int* out_counts, const int* out_places, MPI_Datatype out_type, MPI_Comm comm) {
+  const LargeLengths sent = enlarged(in_counts, in_places), received = enlarged(out_counts, out_places);
+  return MPI_Alltoallv_c(in, sent.counts, sent.displacements, in_type, out, received.counts, received.displacements,
+                         out_type, comm);
+}
+
 static void run_whole_buffers(void) {
   int counts[12];
   const int n = test_counts(world_size, counts);
@@ -76,13 +108,20 @@ static void run_whole_buffers(void) {
 int main(int argc, char** argv) {
   const BlockCalls gathers = {"gather", "gatherv", false, &gather, &gatherv};
   const BlockCalls scatters = {"scatter", "scatterv", true, &scatter, &scatterv};
+  const ExchangeCalls exchanges = {"",        &allgather, &allgatherv, &reduce_scatter_block, &reduce_scatter,
+                                   &alltoall, &alltoallv};
+  const char* const whole[] = {"allreduce", "reduce", "bcast"};
   start(&argc, &argv);
-  if (argc > 1 && strncmp(argv[1], "gather", strlen("gather")) == 0)
+  bool is_whole = argc < 2;
+  for (int i = 0; i < 3 && !is_whole; i++) is_whole = strcmp(argv[1], whole[i]) == 0;
+  if (is_whole)
+    run_whole_buffers();
+  else if (strncmp(argv[1], "gather", strlen("gather")) == 0)
     blocks_run_all(&gathers);
-  else if (argc > 1 && strncmp(argv[1], "scatter", strlen("scatter")) == 0)
+  else if (strncmp(argv[1], "scatter", strlen("scatter")) == 0)
     blocks_run_all(&scatters);
   else
-    run_whole_buffers();
+    exchanges_run_all(&exchanges, argv[1]);
   return finish();
 }
 #else

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import COLLECTIVES, algorithms, each_env, env_for, run_mpi
+from mpi_jobs import COLLECTIVES, WITH_LENGTHS, algorithms, each_env, env_for, run_mpi
 
 RANKS = (1, 2, 3, 4, 5, 7, 8)
 PROGRAMS = {
@@ -18,10 +18,16 @@ PROGRAMS = {
     "gather": "mpi/gather_counts.c",
     "scatterv": "mpi/scatter_counts.c",
     "gatherv": "mpi/gather_counts.c",
+    "allgather": "mpi/allgather_counts.c",
+    "allgatherv": "mpi/allgather_counts.c",
+    "reduce_scatter_block": "mpi/reduce_scatter_counts.c",
+    "reduce_scatter": "mpi/reduce_scatter_counts.c",
+    "alltoall": "mpi/alltoall_counts.c",
+    "alltoallv": "mpi/alltoall_counts.c",
 }
 # Kinds of what is run on every number of ranks already: other names, lengths of their own.
 FEW = (3, 8)
-EVERYWHERE = [collective for collective in COLLECTIVES if not collective.endswith("v")]
+EVERYWHERE = [collective for collective in COLLECTIVES if collective not in WITH_LENGTHS]
 EVERY_RUN = [
     (collective, ranks) for collective in COLLECTIVES for ranks in (RANKS if collective in EVERYWHERE else FEW)
 ]
@@ -30,6 +36,8 @@ IN_SEGMENTS = {
     "allreduce": ["ring+4", "rabenseifner+64K", "recursive_doubling+3", "native+4", "native+64K"],
     "reduce": ["binomial+4", "binomial+64K", "native+4"],
     "bcast": ["binomial+4", "scatter_allgather+64K", "native+4", "native+1K"],
+    "allgather": ["ring+4", "recursive_doubling+3", "bruck+1K", "arrival_ordered+2"],
+    "reduce_scatter_block": ["ring+4", "recursive_halving+1K", "pairwise+3"],
 }
 
 

@@ -11,6 +11,7 @@ from mpi_jobs import (
     FAMILY,
     NATIVE_ENV,
     TOLERANT,
+    WITH_LENGTHS,
     algorithms,
     check_unless_native_fails,
     each_env,
@@ -25,7 +26,7 @@ LOADING = ("unloaded", "native", "default")
 # Programs that call every collective; each algorithm is forced in them once, on a number of ranks that suits it ill.
 EVERY_COLLECTIVE = ("communicators", "mixture", "progress")
 REDUCTIONS = ("allreduce", "reduce")
-FORCED = [name for name in COLLECTIVES if not name.endswith("v")]
+FORCED = [name for name in COLLECTIVES if name not in WITH_LENGTHS]
 
 
 def loading_env(loading: str) -> dict[str, str]:
@@ -83,8 +84,11 @@ def test_same_errors_as_native(compiled: Compiled, loading: str, ranks: int) -> 
     if TOLERANT and alone.code != 0:
         pytest.skip(f"the MPI library alone does not survive these errors: exit code {alone.code}")
     expected = alone.check().lines("result: ")
-    assert len(expected) == 89
+    assert len(expected) == 101
     assert run_mpi(program, ranks, loading_env(loading)).check().lines("result: ") == expected
+    # By default they are the MPI library's own.
+    forced = loading_env(loading) | stretto_env(allgather="ring", reduce_scatter_block="ring", alltoall="pairwise")
+    assert run_mpi(program, ranks, forced).check().lines("result: ") == expected
 
 
 @pytest.mark.parametrize("loading", LOADING)

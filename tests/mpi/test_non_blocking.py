@@ -6,9 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import NATIVE_ENV, NON_BLOCKING_TURNS, non_blocking_turn, run_mpi, stretto_env
+from mpi_jobs import (
+    COLLECTIVES,
+    NATIVE_ENV,
+    NON_BLOCKING_TURNS,
+    algorithms,
+    each_env,
+    non_blocking_turn,
+    run_mpi,
+    stretto_env,
+)
 
 Compiled = Callable[..., Path]
+EXCHANGES = COLLECTIVES[COLLECTIVES.index("allgather") :]
 
 
 @pytest.mark.parametrize("number", range(NON_BLOCKING_TURNS))
@@ -30,6 +40,21 @@ def test_whoever_drives_them(compiled: Compiled, background: str, ranks: int) ->
 @pytest.mark.parametrize("number", range(2))
 def test_persistent(compiled: Compiled, number: int, ranks: int) -> None:
     run_mpi(compiled("mpi/persistent.c"), ranks, stretto_env(**non_blocking_turn(number))).check()
+
+
+def in_segments(collective: str) -> list[str]:
+    return {"allgather": ["recursive_doubling+3"], "reduce_scatter_block": ["ring+1K"]}.get(collective, [])
+
+
+@pytest.mark.parametrize("ranks", (3, 8))
+@pytest.mark.parametrize("collective", EXCHANGES)
+def test_exchanges(compiled: Compiled, collective: str, ranks: int) -> None:
+    program = compiled("mpi/later_exchanges.c")
+    run_mpi([program, collective], ranks, NATIVE_ENV).check()
+    names = algorithms(collective) + in_segments(collective)
+    # Non-blocking calls may be ours only where the environment says so from the beginning.
+    env = stretto_env(**{f"i{collective}": "native"}) | each_env(f"i{collective}", names)
+    run_mpi([program, collective], ranks, env).check()
 
 
 @pytest.mark.parametrize("ranks", (3, 4))

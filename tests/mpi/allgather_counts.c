@@ -1,0 +1,10 @@
+/* MPI_Allgather and MPI_Allgatherv. */
+#include "exchanges.h"
+
+static void run_all(void) { exchanges_run_all(&kBlockingExchanges, "allgather"); }
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  with_each_algorithm(&run_all);
+  return finish();
+}
