@@ -23,7 +23,9 @@ Function find_in(void* library, const char* name) {
 }  // namespace
 
 CallTable CallTable::of_program() {
-  return {&MPI_Allreduce, &MPI_Reduce, &MPI_Bcast, &MPI_Barrier, &MPI_Gather, &MPI_Scatter};
+  return {&MPI_Allreduce, &MPI_Reduce,  &MPI_Bcast,     &MPI_Barrier,
+          &MPI_Gather,    &MPI_Scatter, &MPI_Allgather, &MPI_Reduce_scatter_block,
+          &MPI_Alltoall};
 }
 
 CallTable CallTable::of_mpi() {
@@ -33,7 +35,10 @@ CallTable CallTable::of_mpi() {
           find_in<decltype(&MPI_Bcast)>(library, "MPI_Bcast"),
           find_in<decltype(&MPI_Barrier)>(library, "MPI_Barrier"),
           find_in<decltype(&MPI_Gather)>(library, "MPI_Gather"),
-          find_in<decltype(&MPI_Scatter)>(library, "MPI_Scatter")};
+          find_in<decltype(&MPI_Scatter)>(library, "MPI_Scatter"),
+          find_in<decltype(&MPI_Allgather)>(library, "MPI_Allgather"),
+          find_in<decltype(&MPI_Reduce_scatter_block)>(library, "MPI_Reduce_scatter_block"),
+          find_in<decltype(&MPI_Alltoall)>(library, "MPI_Alltoall")};
 }
 
 Steering::Steering()

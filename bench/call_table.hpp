@@ -16,6 +16,9 @@ struct CallTable {
   decltype(&MPI_Barrier) barrier;
   decltype(&MPI_Gather) gather;
   decltype(&MPI_Scatter) scatter;
+  decltype(&MPI_Allgather) allgather;
+  decltype(&MPI_Reduce_scatter_block) reduce_scatter_block;
+  decltype(&MPI_Alltoall) alltoall;
 
   // What any program calls: Stretto's entry points where it is preloaded.
   static CallTable of_program();

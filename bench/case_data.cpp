@@ -97,20 +97,22 @@ CaseData::CaseData(const Options& options, int ranks, std::size_t size_bytes)
       period_(std::min(count_, ranks > many_ranks ? short_prime_period : prime_period)) {}
 
 template <typename Element>
-std::vector<Element> CaseData::elements_of(int rank) const {
+std::vector<Element> CaseData::elements_of(int rank, int to) const {
+  const auto source =
+      static_cast<std::uint64_t>(to) * static_cast<std::uint64_t>(ranks_) + static_cast<std::uint64_t>(rank);
   std::vector<Element> elements(period_);
   for (std::size_t i = 0; i < period_; ++i)
-    elements[i] = element_of<Element>(random_bits(call_, static_cast<std::uint64_t>(rank), i), ranks_, values_);
+    elements[i] = element_of<Element>(random_bits(call_, source, i), ranks_, values_);
   return elements;
 }
 
 template <typename Element>
-void CaseData::combine_all() {
-  std::vector<Element> result = elements_of<Element>(0);
+void CaseData::combine_all(int to) {
+  std::vector<Element> result = elements_of<Element>(0, to);
   std::vector<double> exact(result.begin(), result.end());
   magnitude_.assign(period_, 0);
   for (int rank = 0; rank < ranks_; ++rank) {
-    const std::vector<Element> elements = elements_of<Element>(rank);
+    const std::vector<Element> elements = elements_of<Element>(rank, to);
     for (std::size_t i = 0; i < period_; ++i) {
       magnitude_[i] += std::abs(static_cast<double>(elements[i]));
       if (rank == 0) continue;
@@ -126,17 +128,30 @@ void CaseData::begin(std::uint64_t call, int root, Values values) {
   call_ = call;
   root_ = root;
   values_ = reduces() ? values : Values::exact;
-  if (reduces()) with_element_type(options_.datatype, [&]<typename Element>(Element) { combine_all<Element>(); });
+  combined_for_ = -1;
 }
 
-std::vector<std::byte> CaseData::contribution(int rank) const {
-  return with_element_type(options_.datatype,
-                           [&]<typename Element>(Element) { return bytes_of_elements(elements_of<Element>(rank)); });
+void CaseData::combine_for(int rank) {
+  const int to = has_some_for_each() ? rank : 0;
+  if (!reduces() || to == combined_for_) return;
+  with_element_type(options_.datatype, [&]<typename Element>(Element) { combine_all<Element>(to); });
+  combined_for_ = to;
 }
 
-Periods CaseData::of_every_rank() const {
+std::vector<std::byte> CaseData::contribution(int rank, int to) const {
+  return with_element_type(
+      options_.datatype, [&]<typename Element>(Element) { return bytes_of_elements(elements_of<Element>(rank, to)); });
+}
+
+Periods CaseData::of_every_rank(int to) const {
   Periods periods;
-  for (int rank = 0; rank < ranks_; ++rank) periods.push_back(contribution(rank));
+  for (int rank = 0; rank < ranks_; ++rank) periods.push_back(contribution(rank, to));
+  return periods;
+}
+
+Periods CaseData::for_every_rank(int from) const {
+  Periods periods;
+  for (int rank = 0; rank < ranks_; ++rank) periods.push_back(contribution(from, rank));
   return periods;
 }
 
@@ -147,14 +162,19 @@ Periods CaseData::sent_by(int rank) const {
       return {};
     case Collective::scatter:
       return rank == root_ ? of_every_rank() : Periods{};
+    case Collective::reduce_scatter_block:
+    case Collective::alltoall:
+      return for_every_rank(rank);
     default:
       return {contribution(rank)};
   }
 }
 
-Periods CaseData::expected_by(int rank) const {
+Periods CaseData::expected_by(int rank) {
+  combine_for(rank);
   switch (options_.collective) {
     case Collective::allreduce:
+    case Collective::reduce_scatter_block:
       return {combined_};
     case Collective::reduce:
       return rank == root_ ? Periods{combined_} : Periods{};
@@ -164,6 +184,10 @@ Periods CaseData::expected_by(int rank) const {
       return rank == root_ ? of_every_rank() : Periods{};
     case Collective::scatter:
       return {contribution(rank)};
+    case Collective::allgather:
+      return of_every_rank();
+    case Collective::alltoall:
+      return of_every_rank(rank);
     default:
       return {};
   }

@@ -28,24 +28,30 @@ class CaseData {
   std::size_t count() const { return count_; }
   // Fresh data that belong to `call`. Only those of reductions can be rough.
   void begin(std::uint64_t call, int root, Values values);
-  // One period of what `rank` brings.
-  std::vector<std::byte> contribution(int rank) const;
+  // One period of what `rank` brings; where it has something for each rank, of what it has for `to`.
+  std::vector<std::byte> contribution(int rank, int to = 0) const;
   // By block of the send buffer of `rank`; empty: it sends nothing.
   Periods sent_by(int rank) const;
   // By block of what `rank` must receive; empty: it has no result.
-  Periods expected_by(int rank) const;
-  // What is wrong with a result of which `expected` is right, or empty.
+  Periods expected_by(int rank);
+  // What is wrong with a result of which `expected`, the latest that was asked for, is right; or empty.
   std::optional<std::string> find_error(const std::vector<std::byte>& result, const Periods& expected) const;
 
  private:
   bool reduces() const {
-    return options_.collective == Collective::allreduce || options_.collective == Collective::reduce;
+    return options_.collective == Collective::allreduce || options_.collective == Collective::reduce ||
+           options_.collective == Collective::reduce_scatter_block;
   }
-  Periods of_every_rank() const;
+  bool has_some_for_each() const {
+    return options_.collective == Collective::reduce_scatter_block || options_.collective == Collective::alltoall;
+  }
+  Periods of_every_rank(int to = 0) const;
+  Periods for_every_rank(int from) const;
+  void combine_for(int rank);
   template <typename Element>
-  void combine_all();
+  void combine_all(int to);
   template <typename Element>
-  std::vector<Element> elements_of(int rank) const;
+  std::vector<Element> elements_of(int rank, int to) const;
   template <typename Element>
   std::optional<std::string> compare(const std::vector<std::byte>& result, const Periods& expected) const;
 
@@ -56,6 +62,7 @@ class CaseData {
   std::uint64_t call_ = 0;
   int root_ = 0;
   Values values_ = Values::exact;
+  int combined_for_ = -1;            // a rank; 0 where all get the same
   std::vector<std::byte> combined_;  // one period of what all ranks' data are reduced to
   std::vector<double> magnitude_;    // one period of the sum of absolute values, for the tolerance of rough values
 };

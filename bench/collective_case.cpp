@@ -88,6 +88,15 @@ void CollectiveCase::run(const CallTable& calls, MPI_Comm communicator) {
     case Collective::scatter:
       calls.scatter(send_.data(), count, datatype_, receive_.data(), count, datatype_, root_, communicator);
       break;
+    case Collective::allgather:
+      calls.allgather(send_.data(), count, datatype_, receive_.data(), count, datatype_, communicator);
+      break;
+    case Collective::reduce_scatter_block:
+      calls.reduce_scatter_block(send_.data(), receive_.data(), count, datatype_, operation_, communicator);
+      break;
+    case Collective::alltoall:
+      calls.alltoall(send_.data(), count, datatype_, receive_.data(), count, datatype_, communicator);
+      break;
     case Collective::barrier:
       calls.barrier(communicator);
       break;

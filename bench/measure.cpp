@@ -36,7 +36,11 @@ void wait_awake_until(std::int64_t when_ns) {
 int results_of(Collective collective, int ranks) {
   switch (collective) {
     case Collective::allreduce:
+    case Collective::reduce_scatter_block:
       return ranks;
+    case Collective::allgather:
+    case Collective::alltoall:
+      return ranks * (ranks - 1);
     case Collective::bcast:
     case Collective::gather:
     case Collective::scatter:

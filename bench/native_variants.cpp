@@ -166,6 +166,15 @@ std::vector<std::string> values_in(const std::string& description) {
                                           "k_dissemination",
                                           "recursive_multiplying",
                                           "ccl",
+                                          "brucks",
+                                          "k_brucks",
+                                          "recexch_doubling",
+                                          "recexch_halving",
+                                          "recursive_halving",
+                                          "noncommutative",
+                                          "pairwise",
+                                          "pairwise_sendrecv_replace",
+                                          "scattered",
                                           "linear"};
   std::vector<std::string> values;
   for (std::size_t dash = description.find(" - "); dash != std::string::npos;

@@ -11,12 +11,15 @@ namespace {
 template <typename Value, std::size_t n>
 using Names = std::array<std::pair<const char*, Value>, n>;
 
-constexpr Names<Collective, 6> collectives{{{"allreduce", Collective::allreduce},
+constexpr Names<Collective, 9> collectives{{{"allreduce", Collective::allreduce},
                                             {"reduce", Collective::reduce},
                                             {"bcast", Collective::bcast},
                                             {"barrier", Collective::barrier},
                                             {"gather", Collective::gather},
-                                            {"scatter", Collective::scatter}}};
+                                            {"scatter", Collective::scatter},
+                                            {"allgather", Collective::allgather},
+                                            {"reduce_scatter_block", Collective::reduce_scatter_block},
+                                            {"alltoall", Collective::alltoall}}};
 constexpr Names<Datatype, 3> datatypes{
     {{"float", Datatype::float32}, {"double", Datatype::float64}, {"int32", Datatype::int32}}};
 constexpr Names<Operation, 2> operations{{{"sum", Operation::sum}, {"max", Operation::max}}};
@@ -122,6 +125,18 @@ void check(const Options& options) {
 const char* name_of(Collective collective) { return find_name(collectives, collective); }
 const char* name_of(Datatype datatype) { return find_name(datatypes, datatype); }
 const char* name_of(Operation operation) { return find_name(operations, operation); }
+bool has_block_for_each(Collective collective) {
+  switch (collective) {
+    case Collective::gather:
+    case Collective::scatter:
+    case Collective::allgather:
+    case Collective::reduce_scatter_block:
+    case Collective::alltoall:
+      return true;
+    default:
+      return false;
+  }
+}
 std::size_t bytes_of(Datatype datatype) { return datatype == Datatype::float64 ? 8 : 4; }
 
 Options parse_options(int argc, char** argv, const TakeOption& take) {

@@ -17,11 +17,13 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class Collective { allreduce, reduce, bcast, barrier, gather, scatter };
+enum class Collective { allreduce, reduce, bcast, barrier, gather, scatter, allgather, reduce_scatter_block, alltoall };
 enum class Datatype { float32, float64, int32 };
 enum class Operation { sum, max };
 
 const char* name_of(Collective collective);
+// Whether a rank has a block for, or of, every other in it.
+bool has_block_for_each(Collective collective);
 const char* name_of(Datatype datatype);
 const char* name_of(Operation operation);
 std::size_t bytes_of(Datatype datatype);

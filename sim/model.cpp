@@ -11,7 +11,7 @@ namespace {
 
 // Results are proven at the size itself as long as the ranks' buffers fit, else at the largest size that does.
 constexpr std::size_t most_data_bytes = std::size_t{256} << 20;
-constexpr std::size_t most_buffer_bytes = std::size_t{4} << 30;  // of a root that scatters or gathers
+constexpr std::size_t most_buffer_bytes = std::size_t{4} << 30;  // with a block for each rank
 constexpr std::size_t smallest_pool_bytes = std::size_t{4} << 20;
 constexpr std::size_t largest_pool_bytes = std::size_t{128} << 20;  // what STRETTO_SHM_MAX_MIB leaves by default
 
@@ -38,10 +38,9 @@ Reduction reduction_of(const bench::Options& request, bool with_data) {
 // The buffers of all ranks. Without data all use the same ones: no time depends on what is in them.
 class Buffers {
  public:
-  Buffers(const bench::Options& request, const bench::CaseData* data, int ranks, std::size_t size_bytes) {
+  Buffers(const bench::Options& request, bench::CaseData* data, int ranks, std::size_t size_bytes) {
     if (data == nullptr) {
-      const bool blocks =
-          request.collective == bench::Collective::scatter || request.collective == bench::Collective::gather;
+      const bool blocks = bench::has_block_for_each(request.collective);
       sends_.assign(1, std::vector<std::byte>(blocks ? size_bytes * static_cast<std::size_t>(ranks) : size_bytes));
       receives_ = sends_;
       return;
@@ -94,11 +93,10 @@ Model::Model(const ModelOptions& options)
     : options_(options), pattern_(bench::ArrivalPattern::parse(options.request.arrival)), writer_(options.request) {
   for (int rank = 0; rank < options.machine.ranks; ++rank) nodes_.push_back(rank / options.machine.ranks_per_node);
   pattern_.check(nodes_);
-  const bool blocks = options.request.collective == bench::Collective::scatter ||
-                      options.request.collective == bench::Collective::gather;
+  const bool blocks = bench::has_block_for_each(options.request.collective);
   for (const std::size_t size_bytes : options.request.sizes_bytes)
     if (blocks && size_bytes > most_buffer_bytes / nodes_.size())
-      throw bench::UsageError("sizes=" + std::to_string(size_bytes) + ": the root's buffer for " +
+      throw bench::UsageError("sizes=" + std::to_string(size_bytes) + ": a buffer for " +
                               std::to_string(nodes_.size()) + " ranks would exceed 4 GiB");
 }
 

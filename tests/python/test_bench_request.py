@@ -126,7 +126,7 @@ def test_small_messages_get_more_iterations() -> None:
         (["allreduce", "--timeout", "0"], "above 0"),
         (["allreduce", "--mpirun", "/nonexistent/mpirun", "--algorithms", "native"], "--mpirun"),
         (["allreduce", "--datatype", "float16"], "invalid choice"),
-        (["alltoall"], "invalid choice"),
+        (["alltoallw"], "invalid choice"),
         (["gather", "--in-place"], "no such form"),
         ([], "which collective"),
     ],
