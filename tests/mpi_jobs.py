@@ -40,6 +40,23 @@ COLLECTIVES = (
     *("allreduce", "reduce", "bcast", "barrier", "scatter", "gather", "scatterv", "gatherv"),
     *("allgather", "allgatherv", "reduce_scatter_block", "reduce_scatter", "alltoall", "alltoallv"),
 )
+# What calls each with every count, root and type.
+PROGRAMS = {
+    "allreduce": "mpi/allreduce_counts.c",
+    "reduce": "mpi/reduce_counts.c",
+    "bcast": "mpi/bcast_counts.c",
+    "barrier": "mpi/barrier_order.c",
+    "scatter": "mpi/scatter_counts.c",
+    "gather": "mpi/gather_counts.c",
+    "scatterv": "mpi/scatter_counts.c",
+    "gatherv": "mpi/gather_counts.c",
+    "allgather": "mpi/allgather_counts.c",
+    "allgatherv": "mpi/allgather_counts.c",
+    "reduce_scatter_block": "mpi/reduce_scatter_counts.c",
+    "reduce_scatter": "mpi/reduce_scatter_counts.c",
+    "alltoall": "mpi/alltoall_counts.c",
+    "alltoallv": "mpi/alltoall_counts.c",
+}
 # Kinds with a length for each rank of others.
 WITH_LENGTHS = ("scatterv", "gatherv", "allgatherv", "reduce_scatter", "alltoallv")
 

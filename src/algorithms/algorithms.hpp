@@ -79,6 +79,7 @@ Task two_level(Group& g, Call call);
 }  // namespace gather
 
 namespace allgather {
+Task arrival_copy(Group& g, Call call);
 Task ring(Group& g, Call call);
 Task recursive_doubling(Group& g, Call call);
 Task bruck(Group& g, Call call);
@@ -93,6 +94,7 @@ Task pairwise(Group& g, Call call);
 }  // namespace reduce_scatter
 
 namespace alltoall {
+Task arrival_copy(Group& g, Call call);
 Task pairwise(Group& g, Call call);
 Task linear(Group& g, Call call);
 Task bruck(Group& g, Call call);

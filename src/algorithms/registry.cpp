@@ -221,6 +221,9 @@ constexpr Algorithm kAlgorithms[] = {
      kDeterministic, "ranks announce themselves, the root takes from two at a time", kOurs, "P α + Nβ", "2α + nβ"},
     {Collective::gatherv, "linear_nonblocking", &gather::linear_nonblocking, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "the root takes from all ranks at once", kOurs, "α + Nβ", "α + nβ"},
+    {Collective::allgather, "arrival_copy", &allgather::arrival_copy, Memory::pool, Board::kSlotBytes + 1, 0,
+     kAnyOperation, kDeterministic, "blocks are left in shared memory and taken as they come", kQian, "P copies",
+     "P copies"},
     {Collective::allgather, "ring", &allgather::ring, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "blocks go around a ring", kThakur, "P α + Nβ", "P α + Nβ"},
     {Collective::allgather, "recursive_doubling", &allgather::recursive_doubling, Memory::none, 0, 0, kAnyOperation,
@@ -262,6 +265,9 @@ constexpr Algorithm kAlgorithms[] = {
     {Collective::reduce_scatter, "pairwise", &reduce_scatter::pairwise, Memory::none, 0, 0, kAnyOperation,
      kDeterministic, "everybody takes its own block from one rank after the other", kThakur, "P α + Nβ + Nγ",
      "P α + Nβ + Nγ"},
+    {Collective::alltoall, "arrival_copy", &alltoall::arrival_copy, Memory::pool, Board::kSlotBytes + 1, 0,
+     kAnyOperation, kDeterministic, "blocks are left in shared memory and taken as they come", kQian, "2P copies",
+     "2P copies"},
     {Collective::alltoall, "pairwise", &alltoall::pairwise, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "in step t to the rank t after, from the rank t before", kThakur, "P α + Nβ", "P α + Nβ"},
     {Collective::alltoall, "linear", &alltoall::linear, Memory::none, 0, 0, kAnyOperation, kDeterministic,
@@ -283,7 +289,8 @@ std::size_t window_bytes(Group& g, const Algorithm& algorithm, const Call& call)
   if (algorithm.max_bytes > 0) return algorithm.max_bytes;
   const bool through_pool = algorithm.memory == Memory::pool && call.bytes() > 0;
   if (!through_pool) return std::max<std::size_t>(call.bytes(), 1);
-  return std::max(g.board().pool_window() / algorithm.messages_in_pool(g.size()), Board::kSlotBytes);
+  return std::max(g.board().pool_window() / algorithm.messages_in_pool(g.size()),
+                  Board::kSlotBytes / algorithm.blocks_of_rank(g.size()));
 }
 
 }  // namespace

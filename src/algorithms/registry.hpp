@@ -58,7 +58,8 @@ struct Algorithm {
   std::string_view name;
   Task (*run)(Group&, Call);
   Memory memory;
-  std::size_t pool_from;  // Memory::pool: messages from this many bytes on need the pool, shorter ones only the board
+  std::size_t pool_from;  // Memory::pool: what a rank leaves there needs the pool from this many bytes on, shorter ones
+                          // only the board
   std::size_t max_bytes;  // a message; longer ones are run in windows of this. 0: no bound
   bool commutative_only;
   bool deterministic;  // the same bits from run to run, whatever the order of arrival
@@ -73,11 +74,24 @@ struct Algorithm {
   /// Whether it is of any use only where the next call can be foreseen.
   bool needs_prediction() const { return order_use != OrderUse::none || begins_ahead; }
 
-  bool needs_pool(std::size_t bytes) const { return memory == Memory::pool && bytes >= pool_from; }
-  /// How many messages of a call's length lie in the pool side by side: in scatter and gather every rank's block.
+  bool needs_pool(std::size_t bytes, int ranks) const {
+    return memory == Memory::pool && bytes * blocks_of_rank(ranks) >= pool_from;
+  }
+  /// How many messages of a call's length lie in the pool side by side: every rank's block, in alltoall its blocks.
   std::size_t messages_in_pool(int ranks) const {
-    const bool blocks = collective == Collective::scatter || collective == Collective::gather;
-    return blocks ? static_cast<std::size_t>(ranks) : 1;
+    switch (collective) {
+      case Collective::scatter:
+      case Collective::gather:
+      case Collective::allgather:
+      case Collective::alltoall:
+        return static_cast<std::size_t>(ranks) * blocks_of_rank(ranks);
+      default:
+        return 1;
+    }
+  }
+  /// How many messages of a call's length each rank leaves there.
+  std::size_t blocks_of_rank(int ranks) const {
+    return collective == Collective::alltoall ? static_cast<std::size_t>(ranks) : 1;
   }
 };
 

@@ -35,7 +35,7 @@ bool Interception::select(const PreparedCall& prepared) {
                      engine.may_begin_ahead()};
   };
   const Algorithm* chosen = choose(runtime_.configuration(), facts());
-  if (chosen != nullptr && chosen->needs_pool(call.bytes())) {
+  if (chosen != nullptr && chosen->needs_pool(call.bytes(), communicator_->size)) {
     const std::size_t bytes = chosen->messages_in_pool(communicator_->size) * call.bytes();
     // A pool that cannot be had is known to be so from now on: choose again.
     if (!engine.ensure_pool(bytes)) chosen = choose(runtime_.configuration(), facts());

@@ -9,6 +9,7 @@ import pytest
 from mpi_jobs import (
     FAMILY,
     LIBRARY,
+    PROGRAMS,
     Outcome,
     Part,
     algorithms,
@@ -33,24 +34,14 @@ PROMISED = {
     "gather": "linear linear_synchronised binomial linear_nonblocking arrival_copy",
     "scatterv": "linear linear_nonblocking announced_linear",
     "gatherv": "linear linear_synchronised linear_nonblocking",
-    "allgather": "ring recursive_doubling bruck linear arrival_ordered",
+    "allgather": "arrival_copy ring recursive_doubling bruck linear arrival_ordered",
     "allgatherv": "ring recursive_doubling bruck linear arrival_ordered",
     "reduce_scatter_block": "ring recursive_halving pairwise",
     "reduce_scatter": "ring recursive_halving pairwise",
-    "alltoall": "pairwise linear bruck arrival_ordered",
+    "alltoall": "arrival_copy pairwise linear bruck arrival_ordered",
     "alltoallv": "pairwise linear arrival_ordered",
 }
 SHARED_MEMORY = [(str(entry["collective"]), str(entry["name"])) for entry in registry() if entry["needs_shared_memory"]]
-PROGRAMS = {
-    "allreduce": "allreduce_counts",
-    "reduce": "reduce_counts",
-    "bcast": "bcast_counts",
-    "barrier": "barrier_order",
-    "scatter": "scatter_counts",
-    "gather": "gather_counts",
-    "scatterv": "scatter_counts",
-    "gatherv": "gather_counts",
-}
 
 
 @pytest.mark.parametrize("collective", PROMISED)
@@ -121,7 +112,7 @@ def test_an_empty_value_is_no_value(compiled: Compiled, setting: str) -> None:
 @pytest.mark.parametrize(("collective", "name"), SHARED_MEMORY)
 def test_without_shared_memory_another_serves(compiled: Compiled, collective: str, name: str, ranks: int) -> None:
     env = stretto_env(**{collective: name}, shm_max_mib=0) | {"CHECK_NOT_FORCED": "1"}
-    outcome = run_mpi(compiled(f"mpi/{PROGRAMS[collective]}.c"), ranks, env).check()
+    outcome = run_mpi(compiled(PROGRAMS[collective]), ranks, env).check()
     assert "STRETTO_SHM_MAX_MIB" in one_message(outcome)
 
 
@@ -129,13 +120,13 @@ def test_without_shared_memory_another_serves(compiled: Compiled, collective: st
 def test_with_little_shared_memory(compiled: Compiled, collective: str, name: str) -> None:
     """1 MiB: the results are right, whoever serves."""
     env = stretto_env(**{collective: name}, shm_max_mib=1) | {"CHECK_ANY": "1"}
-    run_mpi(compiled(f"mpi/{PROGRAMS[collective]}.c"), 5, env).check()
+    run_mpi(compiled(PROGRAMS[collective]), 5, env).check()
 
 
 @pytest.mark.parametrize(("collective", "name"), SHARED_MEMORY)
 def test_without_single_copy(compiled: Compiled, collective: str, name: str) -> None:
     env = stretto_env(**{collective: name}, cma="off")
-    run_mpi(compiled(f"mpi/{PROGRAMS[collective]}.c"), 5, env).check()
+    run_mpi(compiled(PROGRAMS[collective]), 5, env).check()
 
 
 @pytest.mark.parametrize("rank", (0, 2))
@@ -145,7 +136,7 @@ def test_one_rank_is_refused(compiled: Compiled, collective: str, refused: str, 
     """What one rank cannot have, none uses; nobody hangs, and the results are right."""
     shim = compiled("intercept/refusing_kernel.c", "-shared", "-fPIC")
     env = stretto_env() | {"REFUSE": refused, "REFUSE_RANK": str(rank), "LD_PRELOAD": f"{LIBRARY}:{shim}"}
-    outcome = run_mpi(compiled(f"mpi/{PROGRAMS[collective]}.c"), 4, env).check()
+    outcome = run_mpi(compiled(PROGRAMS[collective]), 4, env).check()
     if refused == "mmap" or (rank == 0 and refused in ("memfd", "pool")):
         assert outcome.lines("stretto: "), "no message about the shared memory that could not be had"
 

@@ -6,25 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import COLLECTIVES, WITH_LENGTHS, algorithms, each_env, env_for, run_mpi
+from mpi_jobs import COLLECTIVES, PROGRAMS, WITH_LENGTHS, algorithms, each_env, env_for, run_mpi
 
 RANKS = (1, 2, 3, 4, 5, 7, 8)
-PROGRAMS = {
-    "allreduce": "mpi/allreduce_counts.c",
-    "reduce": "mpi/reduce_counts.c",
-    "bcast": "mpi/bcast_counts.c",
-    "barrier": "mpi/barrier_order.c",
-    "scatter": "mpi/scatter_counts.c",
-    "gather": "mpi/gather_counts.c",
-    "scatterv": "mpi/scatter_counts.c",
-    "gatherv": "mpi/gather_counts.c",
-    "allgather": "mpi/allgather_counts.c",
-    "allgatherv": "mpi/allgather_counts.c",
-    "reduce_scatter_block": "mpi/reduce_scatter_counts.c",
-    "reduce_scatter": "mpi/reduce_scatter_counts.c",
-    "alltoall": "mpi/alltoall_counts.c",
-    "alltoallv": "mpi/alltoall_counts.c",
-}
 # Kinds of what is run on every number of ranks already: other names, lengths of their own.
 FEW = (3, 8)
 EVERYWHERE = [collective for collective in COLLECTIVES if collective not in WITH_LENGTHS]

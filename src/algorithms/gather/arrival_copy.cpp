@@ -7,8 +7,8 @@
 // more in the pool: twice the copies of a library that reads the ranks' memory, for ranks that need not stay.
 
 #include "algorithms/algorithms.hpp"
+#include "algorithms/patterns/arrived_blocks.hpp"
 #include "algorithms/patterns/blocks.hpp"
-#include "arrival/board.hpp"
 
 namespace stretto::gather {
 
@@ -22,14 +22,11 @@ Task arrival_copy(Group& g, Call call) {
   }
   board.arrive(g);
   put_own_block(g, call);
-  for (int position = 0; position < g.size(); ++position) {
-    Arrival& arrival = board.arrival(position);
-    co_await g.reached(arrival.announced, board.call());
-    const int rank = static_cast<int>(arrival.rank);
-    if (rank == call.root) continue;
+  const auto take = [&](int rank) {
     g.copy(call.output + offset(call, block_of(call, rank)), board.block_data(rank, n), n);
-  }
-  board.synchronised();
+  };
+  Task others = as_they_arrive(g, take);
+  co_await others;
 }
 
 }  // namespace stretto::gather
