@@ -14,14 +14,12 @@ scatter at least 10 % shorter in run time. For background kinds: a completion la
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from emulated import PAYLOAD_NS_PER_BYTE, run_bench
 from rich.console import Console
 from rich.table import Table
 
@@ -30,30 +28,26 @@ from stretto.bench.launch import describe_machine
 from stretto.bench.report import write_json
 from stretto.bench.request import SLEEPING_LATE_NS
 from stretto.bench.stats import Samples
-from stretto.processes import run_limited
 
 TOTAL_BYTES = 8 << 20
 LATE_MS = 100
-# Of a link of 1 gbit: 1448 bytes of each frame of 1514 are the program's.
-PAYLOAD_NS_PER_BYTE = 8 * 1514 / 1448
 METRICS = {"run_time": "run time", "elapsed": "elapsed time", "lag": "completion lag"}
 BACKGROUND = "background_"
-_LIMIT_S = 1200
 
 
 def measure(collective: str, nodes: int, arrival: str, options: argparse.Namespace) -> dict[str, Any]:
     """Times in ns and ratios to the MPI library's own, by algorithm."""
     ours = [e.name for e in load_registry() if e.collective == collective and not e.needs_shared_memory]
     names = ["native", *(options.algorithms.split(",") if options.algorithms else ["default", *ours])]
-    with tempfile.TemporaryDirectory(prefix="stretto-scatter-gather-") as folder:
-        output = Path(folder) / "result.json"
-        command = [sys.executable, "-m", "stretto", "bench", collective, "--algorithms", ",".join(names)]
-        command += ["--nodes", str(nodes), "--rate", "1gbit", "--sizes", str(TOTAL_BYTES // nodes), "--root", "0"]
-        command += ["--arrival", arrival, "--iterations", str(options.draws), "--json", str(output)]
-        command += [] if arrival.startswith("rank-late") else ["--hints"]
-        environment = os.environ | {"STRETTO_BACKGROUND": options.background}
-        run_limited([*command, "--timeout", str(_LIMIT_S)], environment, _LIMIT_S + 30)
-        size = json.loads(output.read_text())["sizes"][0]
+    size = run_bench(
+        collective,
+        names,
+        nodes=nodes,
+        size=TOTAL_BYTES // nodes,
+        iterations=options.draws,
+        options=["--root", "0", "--arrival", arrival, *([] if arrival.startswith("rank-late") else ["--hints"])],
+        settings={"STRETTO_BACKGROUND": options.background},
+    )
     kept, samples, planned = on_time(size["samples"])
     figures = {name: {m: compare(own.metric(m), samples["native"].metric(m)) for m in METRICS}
                for name, own in samples.items()}  # fmt: skip

@@ -60,7 +60,8 @@ def without_segments(choice: str) -> str:
     if found is None:
         return choice
     base, number, unit = found.groups()
-    return base if (1 if unit else 2) <= int(number) <= 1024 else choice
+    least, most = (1, 9999) if unit else (2, 1024)
+    return base if least <= int(number) <= most else choice
 
 
 def check_choice(collective: str, choice: str, origin: str) -> None:

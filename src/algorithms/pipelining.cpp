@@ -15,6 +15,7 @@ namespace stretto {
 namespace {
 
 constexpr std::size_t kMostSegments = 1024;
+constexpr std::size_t kMostUnits = 9999;  // of a segment, K, M or G
 constexpr std::size_t kKiB = 1024;
 
 std::size_t unit_of(char letter) {
@@ -102,8 +103,8 @@ std::optional<PipelinedName> parse_pipelined(std::string_view name) {
   if (unit > 0) digits.remove_suffix(1);
   std::size_t number = 0;
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (status != std::errc{} || end != digits.data() + digits.size() || number > kMostSegments) return std::nullopt;
-  if (number < (unit > 0 ? 1U : 2U)) return std::nullopt;
+  if (status != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  if (number < (unit > 0 ? 1U : 2U) || number > (unit > 0 ? kMostUnits : kMostSegments)) return std::nullopt;
   PipelinedName parsed{name.substr(0, plus), {}};
   if (parsed.base.find('+') != std::string_view::npos) return std::nullopt;
   (unit > 0 ? parsed.pipelining.segment_bytes : parsed.pipelining.segments) = number * std::max<std::size_t>(unit, 1);

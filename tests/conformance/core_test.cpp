@@ -127,12 +127,28 @@ TEST(Rules, EveryChoiceCanServe) {
           const CallFacts facts{collective, bytes, 1, commutative, 8, shared_memory, std::size_t{1} << 20, 0};
           const Algorithm* chosen = choose(configuration, facts);
           EXPECT_TRUE(chosen == nullptr || can_serve(*chosen, facts));
-          const bool rooted = collective == Collective::scatter || collective == Collective::gather;
-          EXPECT_TRUE(chosen == nullptr || shared_memory || rooted);
+          EXPECT_TRUE(chosen == nullptr || shared_memory || chosen->memory == Memory::none);
           EXPECT_TRUE(chosen == nullptr || may_serve(configuration, collective, bytes, facts.ranks));
         }
       }
     }
+  }
+}
+
+TEST(Rules, LongMessagesBetweenNodesArePipelined) {
+  const Configuration configuration;
+  const auto name = [&](Collective collective, std::size_t bytes, int ranks) {
+    const Algorithm* chosen = choose(configuration, {collective, bytes, 8, true, ranks, false, 0, 0});
+    return chosen == nullptr ? "" : std::string(chosen->name);
+  };
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
+  EXPECT_EQ(name(Collective::allreduce, mebibyte, 8), "ring+448K");
+  EXPECT_EQ(name(Collective::allreduce, 4 * mebibyte, 64), "ring+3584K");
+  EXPECT_EQ(name(Collective::reduce, mebibyte, 8), "event_chain");
+  EXPECT_EQ(name(Collective::bcast, mebibyte, 8), "event_chain");
+  for (Collective collective : {Collective::allreduce, Collective::reduce, Collective::bcast}) {
+    EXPECT_EQ(name(collective, mebibyte, 64), "") << "too short for so many ranks";
+    EXPECT_EQ(name(collective, mebibyte << 10, 65), "") << "not measured";
   }
 }
 
@@ -223,7 +239,7 @@ TEST(Rules, BlocksOfAllRanksShareThePool) {
   EXPECT_FALSE(can_serve(scatter, facts)) << "one element of each of 8 blocks does not fit the pool";
   facts.ranks = 4;
   EXPECT_TRUE(can_serve(scatter, facts));
-  EXPECT_FALSE(scatter.needs_pool(Board::kSlotBytes)) << "each block has a slot of its own";
+  EXPECT_FALSE(scatter.needs_pool(Board::kSlotBytes, 8)) << "each block has a slot of its own";
   facts.shared_memory = false;
   EXPECT_FALSE(can_serve(scatter, facts));
 }
@@ -253,7 +269,7 @@ TEST(Pipelining, NamesAreAsAUserTypesThem) {
   ASSERT_TRUE(native);
   EXPECT_EQ(native->kind, Choice::Kind::native);
   EXPECT_EQ(native->algorithm->name, "native+1K");
-  for (const char* wrong : {"ring+", "ring+0", "ring+1", "ring+1025", "ring+0K", "ring+1025K", "ring+4k", "ring+-4",
+  for (const char* wrong : {"ring+", "ring+0", "ring+1", "ring+1025", "ring+0K", "ring+10000K", "ring+4k", "ring+-4",
                             "ring+4+4", "+4", "rong+4", "arrival_stripes+4", "sorted_linear_tree+4", "default+4"}) {
     EXPECT_FALSE(parse_choice(Collective::allreduce, wrong)) << wrong;
   }

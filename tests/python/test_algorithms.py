@@ -16,7 +16,7 @@ def test_what_can_run_is_taken(choice: str) -> None:
 @pytest.mark.parametrize(
     "choice",
     [
-        *("ring+", "ring+0", "ring+1", "ring+1025", "ring+0K", "ring+1025K", "ring+4k", "ring+-4", "ring+4+4"),
+        *("ring+", "ring+0", "ring+1", "ring+1025", "ring+0K", "ring+10000K", "ring+4k", "ring+-4", "ring+4+4"),
         *("+4", "rong+4", "arrival_stripes+4", "sorted_linear_tree+4", "default+4"),
     ],
 )

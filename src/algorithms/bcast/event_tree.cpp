@@ -57,7 +57,7 @@ Task to_child(Group& g, const Call& call, Flow& flow, int child) {
 Task broadcast(Group& g, Call call, TreeShape shape) {
   if (call.count == 0) co_return;
   const TreePlace place = place_in(shape, g.rank(), call.root, g.size());
-  Flow flow{pipeline_segments(g, call, depth_of(shape, g.size()))};
+  Flow flow{eager_segments(g, call, depth_of(shape, g.size()))};
   TaskGroup streams;
   if (place.parent < 0) {
     g.publish(flow.here, flow.segments);

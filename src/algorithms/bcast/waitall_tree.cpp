@@ -16,7 +16,7 @@ namespace {
 Task broadcast(Group& g, Call call, TreeShape shape) {
   if (call.count == 0) co_return;
   const TreePlace place = place_in(shape, g.rank(), call.root, g.size());
-  const std::size_t segments = pipeline_segments(g, call, depth_of(shape, g.size()));
+  const std::size_t segments = eager_segments(g, call, depth_of(shape, g.size()));
   const auto part = [&](std::size_t segment) { return part_of(call, even_block(call.count, segments, segment)); };
   std::vector<Transfer> receives;
   receives.reserve(segments);  // transfers stay where they are while under way

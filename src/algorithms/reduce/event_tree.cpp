@@ -75,7 +75,7 @@ Task climb(Group& g, Call call, TreeShape shape) {
   const TreePlace place = place_in(shape, g.rank(), top, g.size());
   // Only the root owns an output buffer.
   Scratch memory = g.scratch(call.output == nullptr ? call.bytes() : 0);
-  Flow flow{pipeline_segments(g, call, depth_of(shape, g.size())), place.children.size(),
+  Flow flow{eager_segments(g, call, depth_of(shape, g.size())), place.children.size(),
             call.output != nullptr ? call.output : memory.data()};
   flow.added.resize(flow.segments);
   g.copy(flow.sum, call.input, call.bytes());

@@ -16,7 +16,7 @@ namespace {
 Task climb(Group& g, Call call, TreeShape shape) {
   if (call.count == 0) co_return;
   const TreePlace place = place_in(shape, g.rank(), call.root, g.size());
-  const std::size_t segments = pipeline_segments(g, call, depth_of(shape, g.size()));
+  const std::size_t segments = eager_segments(g, call, depth_of(shape, g.size()));
   const std::size_t children = place.children.size();
   const auto block = [&](std::size_t segment) { return even_block(call.count, segments, segment); };
   const std::size_t longest = bytes(call, block(0));
