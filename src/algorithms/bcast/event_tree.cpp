@@ -4,10 +4,10 @@
 // Luo et al. 2018 (ADAPT), over a chain, a binary, a binomial and a 4-nomial tree. What ADAPT writes as callbacks that
 // post each other's messages are coroutines here, one for the parent's stream of segments and one for each child's: the
 // next segment is received while this one is sent on (segment independence), and a slow child holds up no other (child
-// independence), so a late rank delays its descendants only. Of each stream a few messages are under way: 3 receives
-// posted ahead, 2 sends. Where ADAPT's first segment is synchronous, a child says that it is there, so that nothing is
-// sent to a rank that has not come.
-// Cost: (depth + m c) (α + nβ/m) in m segments for c children; after the last arrival, if that is a leaf: m (α + nβ/m).
+// independence), so a late rank delays its descendants only. Of each stream a few messages are under way, receives
+// posted ahead and sends. Where ADAPT's first segment is synchronous, a child says that it is there, so that nothing is
+// sent to a rank that has not come. Cost: (depth + m c) (α + nβ/m) in m segments for c children; after the last
+// arrival, if that is a leaf: m (α + nβ/m).
 
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/blocks.hpp"
@@ -17,8 +17,6 @@
 
 namespace stretto::bcast {
 namespace {
-
-constexpr std::size_t kReceives = 3;  // ADAPT's default
 
 struct Flow {
   std::size_t segments;
@@ -35,7 +33,7 @@ Task from_parent(Group& g, const Call& call, Flow& flow, int parent) {
   std::vector<Transfer> receives;
   receives.reserve(flow.segments);  // transfers stay where they are while under way
   for (std::size_t segment = 0; segment < flow.segments; ++segment) {
-    while (receives.size() < std::min(segment + kReceives, flow.segments)) {
+    while (receives.size() < std::min(segment + kReceivesAhead, flow.segments)) {
       const Call next = segment_of(call, flow, receives.size());
       receives.push_back(g.recv(next.output, next.bytes(), parent));
       receives.back().start();

@@ -3,10 +3,9 @@
 // Luo et al. 2018 (ADAPT), over a chain, a binary, a binomial and a 4-nomial tree: a coroutine for each child's stream
 // of segments and one for the parent's, as in the broadcast of that name. Contributions to a segment are combined as
 // they come or, where the operation wants it, in the order of ranks; then the tree is built from rank 0, with one more
-// message to another root. 3 receives of each child are posted ahead, 2 sends are under way. A child sends its first
-// segment when its parent has said that it is there.
-// Cost: (depth + m c) (α + nβ/m) + nγ c in m segments for c children; after the last arrival, if that is a leaf:
-// depth (α + nβ/m + nγ/m) + m (α + nβ/m).
+// message to another root. Of each stream a few messages are under way. A child sends its
+// first segment when its parent has said that it is there. Cost: (depth + m c) (α + nβ/m) + nγ c in m segments for c
+// children; after the last arrival, if that is a leaf: depth (α + nβ/m + nγ/m) + m (α + nβ/m).
 
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/blocks.hpp"
@@ -16,8 +15,6 @@
 
 namespace stretto::reduce {
 namespace {
-
-constexpr std::size_t kReceives = 3;  // ADAPT's default
 
 struct Flow {
   std::size_t segments;
@@ -34,13 +31,13 @@ Task from_child(Group& g, const Call& call, Flow& flow, int child, Signal* befor
   Transfer ready = g.send(nullptr, 0, child);
   ready.start();
   const std::size_t longest = bytes(call, flow.block(call, 0));
-  Scratch memory = g.scratch(kReceives * longest);
+  Scratch memory = g.scratch(kReceivesAhead * longest);
   std::vector<Transfer> receives;
   receives.reserve(flow.segments);  // transfers stay where they are while under way
   for (std::size_t segment = 0; segment < flow.segments; ++segment) {
-    while (receives.size() < std::min(segment + kReceives, flow.segments)) {
+    while (receives.size() < std::min(segment + kReceivesAhead, flow.segments)) {
       const std::size_t next = receives.size();
-      std::byte* place = memory.data() + next % kReceives * longest;
+      std::byte* place = memory.data() + next % kReceivesAhead * longest;
       receives.push_back(g.recv(place, bytes(call, flow.block(call, next)), child));
       receives.back().start();
     }
@@ -48,7 +45,7 @@ Task from_child(Group& g, const Call& call, Flow& flow, int child, Signal* befor
     co_await receive;
     if (before != nullptr) co_await g.reached(*before, segment + 1);
     const Block block = flow.block(call, segment);
-    std::byte* theirs = memory.data() + segment % kReceives * longest;
+    std::byte* theirs = memory.data() + segment % kReceivesAhead * longest;
     std::byte* sum = flow.sum + offset(call, block);
     if (call.reduction->commutative) {
       g.reduce(call, theirs, sum, block.count);
