@@ -16,10 +16,10 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from rounds import compare_ways, run_in_rounds
 
 from stretto.bench.launch import REPOSITORY, describe_machine
 from stretto.bench.report import write_json
-from stretto.bench.stats import estimate_paired_ratio
 from stretto.processes import run_limited
 
 PROGRAM = REPOSITORY / "build/bin/stretto-fft-openmpi"
@@ -65,21 +65,8 @@ def main() -> int:
     if not PROGRAM.exists():
         sys.exit(f"{PROGRAM} is missing: run `make build`")
     ways = list(WAYS)
-    times = np.empty((options.rounds, len(ways), len(METRICS)))
-    for round_number in range(options.rounds):
-        for way in np.roll(np.array(ways), round_number):
-            times[round_number, ways.index(way)] = run_once(way, options.iterations, options.jitter_ms)
-    print(f"{'':32}" + "".join(f"{metric:>36}" for metric in METRICS))
-    ratios = {}
-    for index, way in enumerate(ways):
-        estimates = [estimate_paired_ratio(times[:, index, m], times[:, 0, m]) for m in range(len(METRICS))]
-        ratios[way] = [vars(estimate) for estimate in estimates]
-        medians = np.median(times[:, index], axis=0)
-        cells = [
-            f"{1e3 * t:.2f} ms {e.value:.3f} ({e.low:.3f}-{e.high:.3f})"
-            for t, e in zip(medians, estimates, strict=True)
-        ]
-        print(f"{way:32}" + "".join(f"{text:>36}" for text in cells))
+    times = run_in_rounds(ways, options.rounds, lambda way: run_once(way, options.iterations, options.jitter_ms))
+    ratios = compare_ways(ways, METRICS, times)
     if options.json:
         settings = {"rounds": options.rounds, "iterations": options.iterations, "jitter_ms": options.jitter_ms}
         write_json(options.json, {"machine": describe_machine(), **settings, "ways": ways, "metrics": list(METRICS),

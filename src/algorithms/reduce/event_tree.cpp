@@ -3,9 +3,10 @@
 // Luo et al. 2018 (ADAPT), over a chain, a binary, a binomial and a 4-nomial tree: a coroutine for each child's stream
 // of segments and one for the parent's, as in the broadcast of that name. Contributions to a segment are combined as
 // they come or, where the operation wants it, in the order of ranks; then the tree is built from rank 0, with one more
-// message to another root. Of each stream a few messages are under way. A child sends its
-// first segment when its parent has said that it is there. Cost: (depth + m c) (α + nβ/m) + nγ c in m segments for c
-// children; after the last arrival, if that is a leaf: depth (α + nβ/m + nγ/m) + m (α + nβ/m).
+// message to another root. Of each stream a few messages are under way. A child sends its first segment when its parent
+// has said that it is there.
+// Cost: (depth + m c) (α + nβ/m) + nγ c in m segments for c children; after the last arrival, if that is a leaf:
+// depth (α + nβ/m + nγ/m) + m (α + nβ/m).
 
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/blocks.hpp"

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""apps/asp on 8 emulated nodes: its broadcasts and its total time over trees, balanced and under noise.
+
+`.venv/bin/python bench/asp_gain.py [--rounds N] [--steps N] [--vertices N] [--json FILE]`, on a quiet machine. A round
+runs the program once in each way, in an order that rotates; ratios are of runs of one round, to the MPI library alone.
+Noise takes each rank out of what it does 10 times a second (Luo 2018). No target: it says what is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+
+from rounds import compare_ways, run_in_rounds
+
+from stretto.bench.launch import REPOSITORY, describe_machine
+from stretto.bench.report import write_json
+from stretto.processes import run_limited
+
+PROGRAM = REPOSITORY / "build/bin/stretto-asp-openmpi"
+NOISE_LIBRARY = REPOSITORY / "build/lib/libstretto_noise.so"
+NODES, RATE, NOISE_HZ = 8, "1gbit", 10
+NOISES_MS = (0, 2.5, 5)
+METRICS = ("communication_s", "total_s")
+_LIMIT_S = 300
+# Name -> the algorithm of MPI_Bcast; None: without Stretto.
+WAYS: dict[str, str | None] = {
+    "native": None,
+    "default": "default",
+    "waitall_binary": "waitall_binary",
+    "event_binary": "event_binary",
+    "waitall_binomial": "waitall_binomial",
+    "event_binomial": "event_binomial",
+    "waitall_chain": "waitall_chain",
+    "event_chain": "event_chain",
+}
+# What the MPI library can be forced to that was the best at this size (bench/results/pipelining-*.json).
+BEST_FORCED = {
+    "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
+    "OMPI_MCA_coll_tuned_bcast_algorithm": "8",
+}
+
+
+def run_once(options: argparse.Namespace, noise_ms: float, way: str) -> list[float]:
+    """By metric, in seconds."""
+    forced = way == "best forced"
+    algorithm = None if forced else WAYS[way]
+    with tempfile.TemporaryDirectory(prefix="stretto-asp-") as folder:
+        output = Path(folder) / "asp.json"
+        command = [sys.executable, "-m", "stretto", "cluster", "run", "--nodes", str(NODES), "--rate", RATE]
+        command += ["--stretto"] if algorithm else []
+        command += ["--preload", str(NOISE_LIBRARY)] if noise_ms else []
+        command += ["--", str(PROGRAM), "--vertices", str(options.vertices), "--steps", str(options.steps)]
+        settings = {"STRETTO_BCAST": algorithm} if algorithm else {}
+        settings |= {"STRETTO_NOISE_HZ": str(NOISE_HZ), "STRETTO_NOISE_US": str(1e3 * noise_ms)} if noise_ms else {}
+        settings |= BEST_FORCED if forced else {}
+        run_limited([*command, "--json", str(output)], os.environ | settings, _LIMIT_S)
+        result = json.loads(output.read_text())
+    return [result[metric] for metric in METRICS]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="(default: %(default)s)")
+    parser.add_argument("--vertices", type=int, default=16384, metavar="N", help="(default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=100, metavar="N", help="(default: %(default)s)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
+    options = parser.parse_args()
+    for file in (PROGRAM, NOISE_LIBRARY):
+        if not file.exists():
+            sys.exit(f"{file} is missing: run `make build`")
+    ways = ["native", "best forced", *list(WAYS)[1:]]
+    rows = []
+    for noise_ms in NOISES_MS:
+        print(f"noise: {NOISE_HZ} Hz, {noise_ms} ms" if noise_ms else "balanced")
+        times = run_in_rounds(ways, options.rounds, partial(run_once, options, noise_ms))
+        ratios = compare_ways(ways, METRICS, times)
+        rows.append({"noise_ms": noise_ms, "seconds": times.tolist(), "ratios_to_native": ratios})
+    if options.json:
+        settings = {"rounds": options.rounds, "vertices": options.vertices, "steps": options.steps}
+        write_json(options.json, {"machine": describe_machine(), **settings, "noise_hz": NOISE_HZ, "ways": ways,
+                                  "metrics": list(METRICS), "rows": rows})  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
