@@ -47,10 +47,11 @@ def test_begun_ahead(compiled: Compiled, kind: str, threads: str, hints: str, ra
     outcome = run_mpi([compiled("mpi/anticipation.c"), str(ranks), "100", hints], ranks, env).check()
     begun, given_up, _, by_hints = tally(outcome)
     uses_hints = hints == "hints" and "sorted" in kind
-    # With hints from many ranks on few cores the program is often in the call before all hints are in.
+    # With hints the program is often in the call before all hints are in: then the call was begun by nobody, and so not
+    # given up, either.
     gathers_only = kind == "background_announced_linear"
     assert begun > (5 if uses_hints else 50 if gathers_only else 100)
-    assert given_up > 0
+    assert given_up > 0 or uses_hints
     assert (by_hints > 20) == uses_hints
 
 
