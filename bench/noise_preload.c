@@ -2,6 +2,7 @@
  * STRETTO_NOISE_HZ times a second for STRETTO_NOISE_US microseconds (Luo 2018), each process from a moment of its own.
  */
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
