@@ -33,6 +33,9 @@ struct Known {
   const Algorithm* announced_linear = find_algorithm(Collective::scatter, "announced_linear");
   const Algorithm* reduce_chain = find_algorithm(Collective::reduce, "event_chain");
   const Algorithm* bcast_chain = find_algorithm(Collective::bcast, "event_chain");
+  const Algorithm* allgather_copy = find_algorithm(Collective::allgather, "arrival_copy");
+  const Algorithm* allgather_ring = find_algorithm(Collective::allgather, "ring");
+  const Algorithm* reduce_scatter_ring = find_algorithm(Collective::reduce_scatter_block, "ring");
   const Algorithm* gather_background = find_algorithm(Collective::gather, "background_linear_nonblocking");
 };
 const Known& known() {
@@ -51,7 +54,9 @@ constexpr int kMostRanks = 64;
 // The same, balanced, against the best that Open MPI can be forced to (bench/pipelining.py): from 32 KiB a rank on a
 // chain takes 0.5 to 0.7 of it in bcast and reduce, a ring in segments 0.8 to 1.0 in allreduce; of its default 0.2 to
 // 0.8.
+// Blocks of 64 KiB and more around a ring: in allgather 1.0, of the default 0.6 to 0.8, in reduce_scatter_block 0.5.
 constexpr std::size_t kPipelinedFrom = 32 * kKiB;
+constexpr std::size_t kAroundFrom = 64 * kKiB;
 
 // The ring whose messages are as long as the MPI library sends at once: the block of a rank in a segment.
 const Algorithm* segmented_ring(int ranks) {
@@ -64,31 +69,31 @@ const Algorithm* segmented_ring(int ranks) {
   return ring;
 }
 
-const Algorithm* pipelined(Collective collective, int ranks) {
-  switch (collective) {
-    case Collective::allreduce:
-      return segmented_ring(ranks);
-    case Collective::reduce:
-      return known().reduce_chain;
-    case Collective::bcast:
-      return known().bcast_chain;
-    default:
-      return nullptr;
-  }
-}
-
 // A background thread costs the program CPU time, so it has to be asked for (STRETTO_BACKGROUND=thread). Then a late
 // root finds the blocks of its gather there. A scatter's data is not there before its root.
 const Algorithm* rule_between_nodes(const CallFacts& facts, bool background) {
   if (facts.ranks > kMostRanks) return nullptr;
-  if (facts.collective == Collective::scatter && facts.bytes >= kLinearFrom) {
-    return facts.bytes < kAnnouncedFrom ? known().scatter_nonblocking : known().announced_linear;
-  }
-  if (facts.collective == Collective::gather && facts.bytes >= kLinearFrom) {
-    return background ? known().gather_background : known().gather_nonblocking;
-  }
   const bool fills_pipeline = facts.bytes >= kPipelinedFrom * static_cast<std::size_t>(facts.ranks);
-  return fills_pipeline ? pipelined(facts.collective, facts.ranks) : nullptr;
+  switch (facts.collective) {
+    case Collective::allreduce:
+      return fills_pipeline ? segmented_ring(facts.ranks) : nullptr;
+    case Collective::reduce:
+      return fills_pipeline ? known().reduce_chain : nullptr;
+    case Collective::bcast:
+      return fills_pipeline ? known().bcast_chain : nullptr;
+    case Collective::allgather:
+      return facts.bytes >= kAroundFrom ? known().allgather_ring : nullptr;
+    case Collective::reduce_scatter_block:
+      return facts.bytes >= kAroundFrom ? known().reduce_scatter_ring : nullptr;
+    case Collective::scatter:
+      if (facts.bytes < kLinearFrom) return nullptr;
+      return facts.bytes < kAnnouncedFrom ? known().scatter_nonblocking : known().announced_linear;
+    case Collective::gather:
+      if (facts.bytes < kLinearFrom) return nullptr;
+      return background ? known().gather_background : known().gather_nonblocking;
+    default:
+      return nullptr;
+  }
 }
 
 // On a node, on 2 cores, balanced and under uniform:2ms: from 2 KiB a block on the mean time in the call is 0.05 to 0.9
@@ -121,9 +126,10 @@ const Algorithm* rule(const CallFacts& facts, bool background) {
       return is_worth_copying(facts.bytes, facts.ranks) ? known().scatter_copy : nullptr;
     case Collective::gather:
       return is_worth_copying(facts.bytes, facts.ranks) ? known().gather_copy : nullptr;
+    case Collective::allgather:  // from 2 KiB on 0.3 to 1.0, balanced and under uniform:2ms, up to 8 MiB
+      return is_worth_copying(facts.bytes, facts.ranks) ? known().allgather_copy : nullptr;
     case Collective::scatterv:
     case Collective::gatherv:
-    case Collective::allgather:
     case Collective::allgatherv:
     case Collective::reduce_scatter_block:
     case Collective::reduce_scatter:
@@ -132,6 +138,20 @@ const Algorithm* rule(const CallFacts& facts, bool background) {
       return nullptr;
   }
   return nullptr;
+}
+
+// Whether the rule may name an algorithm, on one node or between nodes: which of both is not known yet.
+bool rule_may_serve(Collective collective, std::size_t bytes, int ranks) {
+  switch (collective) {
+    case Collective::scatter:
+    case Collective::gather:
+    case Collective::allgather:
+      return is_worth_copying(bytes, ranks);
+    case Collective::reduce_scatter_block:
+      return bytes >= kAroundFrom && ranks <= kMostRanks;
+    default:
+      return collective <= Collective::barrier;
+  }
 }
 
 // Native algorithms may depend on timing; these do not.
@@ -170,9 +190,7 @@ bool may_serve(const Configuration& configuration, Collective collective, std::s
     case Choice::Kind::forced:
       return true;
     case Choice::Kind::by_rule:
-      if (collective <= Collective::barrier) return true;
-      if (collective != Collective::scatter && collective != Collective::gather) return false;
-      return is_worth_copying(bytes, ranks);  // whether on one node is not known yet
+      return rule_may_serve(collective, bytes, ranks);
   }
   return false;
 }
