@@ -5,9 +5,9 @@
 // post each other's messages are coroutines here, one for the parent's stream of segments and one for each child's: the
 // next segment is received while this one is sent on (segment independence), and a slow child holds up no other (child
 // independence), so a late rank delays its descendants only. Of each stream a few messages are under way, receives
-// posted ahead and sends. Where ADAPT's first segment is synchronous, a child says that it is there, so that nothing is
-// sent to a rank that has not come. Cost: (depth + m c) (α + nβ/m) in m segments for c children; after the last
-// arrival, if that is a leaf: m (α + nβ/m).
+// posted ahead and sends. Where ADAPT's first segment is synchronous, a child says that it is there if there are many
+// segments, so that a rank that has not come is not flooded.
+// Cost: (depth + m c) (α + nβ/m) in m segments for c children; after the last arrival, if that is a leaf: m (α + nβ/m).
 
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/blocks.hpp"
@@ -28,8 +28,8 @@ Call segment_of(const Call& call, const Flow& flow, std::size_t segment) {
 }
 
 Task from_parent(Group& g, const Call& call, Flow& flow, int parent) {
-  Transfer ready = g.send(nullptr, 0, parent);
-  ready.start();
+  Transfer here = g.send(nullptr, 0, parent);
+  if (is_announced(flow.segments)) here.start();
   std::vector<Transfer> receives;
   receives.reserve(flow.segments);  // transfers stay where they are while under way
   for (std::size_t segment = 0; segment < flow.segments; ++segment) {
@@ -42,7 +42,7 @@ Task from_parent(Group& g, const Call& call, Flow& flow, int parent) {
     co_await receive;
     g.publish(flow.here, segment + 1);
   }
-  co_await ready;
+  if (is_announced(flow.segments)) co_await here;
 }
 
 Task to_child(Group& g, const Call& call, Flow& flow, int child) {

@@ -16,12 +16,17 @@ namespace stretto {
 inline constexpr std::size_t kReceivesAhead = 12;
 inline constexpr std::size_t kSendsUnderWay = 8;
 
-/// Sends `segments` segments to rank `to` when it has said, by an empty message, that it is there: each as soon as
-/// `ready` counts it and there is room, as only some are under way at a time.
+/// Whether a receiver says, by an empty message, that it is there before anything is sent to it: lest one that comes
+/// late be flooded with messages that it does not expect (ADAPT's first segment is synchronous for that). Not if all
+/// may be under way at once: then the sender need not wait for the receiver to come.
+inline bool is_announced(std::size_t segments) { return segments > kSendsUnderWay; }
+
+/// Sends `segments` segments to rank `to`, where they are announced when it is there: each as soon as `ready` counts it
+/// and there is room, as only some are under way at a time.
 /// `place(segment)` is where it lies, a span of bytes.
 template <class Place>
 Task send_segments(Group& g, int to, std::size_t segments, Signal& ready, Place place) {
-  co_await g.recv(nullptr, 0, to);
+  if (is_announced(segments)) co_await g.recv(nullptr, 0, to);
   std::vector<Transfer> sends;
   sends.reserve(segments);  // transfers stay where they are while under way
   for (std::size_t segment = 0; segment < segments; ++segment) {

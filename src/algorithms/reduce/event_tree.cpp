@@ -3,10 +3,9 @@
 // Luo et al. 2018 (ADAPT), over a chain, a binary, a binomial and a 4-nomial tree: a coroutine for each child's stream
 // of segments and one for the parent's, as in the broadcast of that name. Contributions to a segment are combined as
 // they come or, where the operation wants it, in the order of ranks; then the tree is built from rank 0, with one more
-// message to another root. Of each stream a few messages are under way. A child sends its first segment when its parent
-// has said that it is there.
-// Cost: (depth + m c) (α + nβ/m) + nγ c in m segments for c children; after the last arrival, if that is a leaf:
-// depth (α + nβ/m + nγ/m) + m (α + nβ/m).
+// message to another root. Of each stream a few messages are under way. Of many segments a child sends the first when
+// its parent has said that it is there. Cost: (depth + m c) (α + nβ/m) + nγ c in m segments for c children; after the
+// last arrival, if that is a leaf: depth (α + nβ/m + nγ/m) + m (α + nβ/m).
 
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/blocks.hpp"
@@ -29,8 +28,8 @@ struct Flow {
 
 /// Child `number`'s contributions, with `before` telling of those of the child before it, if the order matters.
 Task from_child(Group& g, const Call& call, Flow& flow, int child, Signal* before, Signal& mine) {
-  Transfer ready = g.send(nullptr, 0, child);
-  ready.start();
+  Transfer here = g.send(nullptr, 0, child);
+  if (is_announced(flow.segments)) here.start();
   const std::size_t longest = bytes(call, flow.block(call, 0));
   Scratch memory = g.scratch(kReceivesAhead * longest);
   std::vector<Transfer> receives;
@@ -57,7 +56,7 @@ Task from_child(Group& g, const Call& call, Flow& flow, int child, Signal* befor
     g.publish(mine, segment + 1);
     if (++flow.added[segment] == flow.children) g.publish(flow.complete, segment + 1);
   }
-  co_await ready;
+  if (is_announced(flow.segments)) co_await here;
 }
 
 Task to_parent(Group& g, const Call& call, Flow& flow, int parent) {
