@@ -36,8 +36,6 @@ WAYS: dict[str, str | None] = {
     "event_binary": "event_binary",
     "waitall_binomial": "waitall_binomial",
     "event_binomial": "event_binomial",
-    "waitall_chain": "waitall_chain",
-    "event_chain": "event_chain",
 }
 # What the MPI library can be forced to that was the best at this size (bench/results/pipelining-*.json).
 BEST_FORCED = {
@@ -66,9 +64,9 @@ def run_once(options: argparse.Namespace, noise_ms: float, way: str) -> list[flo
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="(default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="(default: %(default)s)")
     parser.add_argument("--vertices", type=int, default=16384, metavar="N", help="(default: %(default)s)")
-    parser.add_argument("--steps", type=int, default=100, metavar="N", help="(default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=40, metavar="N", help="(default: %(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
     options = parser.parse_args()
     for file in (PROGRAM, NOISE_LIBRARY):

@@ -148,8 +148,11 @@ TEST(Rules, LongMessagesBetweenNodesArePipelined) {
   EXPECT_EQ(name(Collective::bcast, mebibyte, 8), "event_chain");
   EXPECT_EQ(name(Collective::allgather, mebibyte, 8), "ring");
   EXPECT_EQ(name(Collective::reduce_scatter_block, mebibyte, 8), "ring");
-  for (Collective collective : {Collective::allreduce, Collective::reduce, Collective::bcast}) {
+  EXPECT_EQ(name(Collective::bcast, mebibyte, 64), "event_binary");
+  for (Collective collective : {Collective::allreduce, Collective::reduce}) {
     EXPECT_EQ(name(collective, mebibyte, 64), "") << "too short for so many ranks";
+  }
+  for (Collective collective : kCollectives) {
     EXPECT_EQ(name(collective, mebibyte << 10, 65), "") << "not measured";
   }
 }
