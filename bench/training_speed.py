@@ -1,0 +1,85 @@
+"""What benchmarks of training programs share: runs of several ways in turn, images a second, ratios within a round."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stretto.bench.launch import describe_machine
+from stretto.bench.report import write_json
+from stretto.bench.stats import Times, estimate_paired_ratio
+from stretto.demo import rank_environment
+from stretto.processes import run_limited
+
+_LIMIT_S = 300
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to train: a command of apps/, without --out, and variables for it beside those of every rank."""
+
+    name: str
+    command: Sequence[str]
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def argument_parser(description: str | None) -> argparse.ArgumentParser:
+    """The options of such a benchmark: how often, and where to write what was measured."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0] if description else None)
+    parser.add_argument("--rounds", type=int, default=10, metavar="N", help="runs of each (default: %(default)s)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
+    return parser
+
+
+def train_once(way: Way) -> tuple[float, str]:
+    """Images a second of all ranks, the median of the run's iterations; and what Stretto says it ran as allreduce.
+
+    Raises ProgramFailedError where the training fails, as it does by itself where ranks end with other parameters.
+    """
+    with tempfile.TemporaryDirectory(prefix="stretto-training-") as scratch:
+        file = Path(scratch) / "training.json"
+        environment = rank_environment() | {"STRETTO_VERBOSE": "1"} | way.environment
+        output = run_limited([*way.command, "--out", str(file)], environment, _LIMIT_S)
+        speeds = json.loads(file.read_text())["images_per_second"]
+    ran = re.findall(r"^stretto: allreduce: (\S+) ran", output, re.MULTILINE)
+    return float(np.median(speeds)), ", ".join(ran)
+
+
+def measure(title: str, ways: Sequence[Way], rounds: int) -> dict[str, Any]:
+    """Run each way once a round, in an order that rotates, and print how each compares with the first.
+
+    Returns for JSON: images a second, (rounds, ways), and the ratios to the first way with 95 % intervals.
+    """
+    speeds: Times = np.empty((rounds, len(ways)))
+    ran = [""] * len(ways)
+    for number in range(rounds):
+        for index in np.roll(np.arange(len(ways)), number):
+            speeds[number, index], ran[index] = train_once(ways[index])
+    ratios = {}
+    print(title)
+    for index, way in enumerate(ways):
+        ratio = estimate_paired_ratio(speeds[:, index], speeds[:, 0])
+        ratios[way.name] = vars(ratio)
+        print(f"  {way.name:24}{np.median(speeds[:, index]):8.1f} images/s, "
+              f"{ratio.value:.3f} ({ratio.low:.3f}-{ratio.high:.3f}) of {ways[0].name}'s; {ran[index]}")  # fmt: skip
+    return {
+        "title": title,
+        "columns": [way.name for way in ways],
+        "ran": ran,
+        "images_per_second": speeds.tolist(),
+        "ratios_to_first": ratios,
+    }
+
+
+def write(file: Path | None, settings: dict[str, Any], measured: Sequence[dict[str, Any]]) -> None:
+    """Write what `measure` returned, with what describes the machine, where a file is asked for."""
+    if file:
+        write_json(file, {"machine": describe_machine(), **settings, "measured": list(measured)})
