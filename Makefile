@@ -1,5 +1,5 @@
 # Everything goes through scripts/, which install what is missing and ask nothing.
-.PHONY: demo test test-all-mpis bench horovod build lint format setup clean
+.PHONY: demo test test-all-mpis bench horovod torch build lint format setup clean
 
 demo:
 	@scripts/setup.sh demo
@@ -27,6 +27,11 @@ horovod:
 	@scripts/setup.sh build
 	@scripts/build.sh
 	@scripts/horovod.sh
+
+torch:
+	@scripts/setup.sh build
+	@scripts/build.sh
+	@scripts/torch.sh
 
 build:
 	@scripts/setup.sh build
