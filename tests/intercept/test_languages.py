@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import FAMILY, LIBRARY, ROOT, Part, env_for, mpirun_command, run_job, run_mpi, settings, stretto_env
+from mpi_jobs import (
+    FAMILY,
+    LIBRARY,
+    MPICC,
+    NATIVE_ENV,
+    ROOT,
+    Part,
+    env_for,
+    mpirun_command,
+    non_blocking_turn,
+    run_job,
+    run_mpi,
+    settings,
+    stretto_env,
+)
 
 Compiled = Callable[..., Path]
 FORTRAN = {
@@ -15,6 +30,8 @@ FORTRAN = {
     "mpi": ("intercept/collectives.F90",),
     "mpi_f08": ("intercept/collectives_f08.f90",),
 }
+NON_BLOCKING = {"mpif.h": ["-DUSE_MPIF_H"], "mpi": [], "mpi_f08": ["-DUSE_MPI_F08"]}
+LATER_CALLS = ("iallreduce", "ibcast", "ireduce", "iallgather", "ibarrier")
 HERE = Path(__file__).resolve().parent
 
 
@@ -33,6 +50,44 @@ def test_fortran_forced(compiled: Compiled, interface: str, algorithm: str) -> N
     env = stretto_env(allreduce=algorithm, verbose=1)
     outcome = run_mpi(compiled(*FORTRAN[interface]), 3, env).check()
     assert f"allreduce: {algorithm} ran" in outcome.output
+
+
+def compiled_non_blocking(compiled: Compiled, interface: str) -> Path:
+    """With persistent collectives where the MPI has them."""
+    command = [MPICC, "-E", "-P", "-x", "c", "-"]
+    source = "#include <mpi.h>\nMPI_VERSION\n"
+    text = subprocess.run(command, input=source, check=True, capture_output=True, text=True).stdout
+    options = ["-DPERSISTENT_COLLECTIVES"] if int(text.split()[-1]) >= 4 else []
+    # MPICH 4.0 gives indices from 0 on in mpi_f08.
+    options += ["-DLOWEST_INDEX=0"] if (FAMILY, interface) == ("mpich", "mpi_f08") else []
+    return compiled("intercept/non_blocking.F90", *NON_BLOCKING[interface], *options)
+
+
+@pytest.mark.parametrize("ranks", (1, 3, 4))
+@pytest.mark.parametrize("interface", NON_BLOCKING)
+def test_fortran_non_blocking_unloaded(compiled: Compiled, interface: str, ranks: int) -> None:
+    run_mpi(compiled_non_blocking(compiled, interface), ranks, NATIVE_ENV).check()
+
+
+@pytest.mark.parametrize("background", ("thread", "polled"))
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("interface", NON_BLOCKING)
+def test_fortran_non_blocking_forced(compiled: Compiled, interface: str, number: int, background: str) -> None:
+    """With the report of what ran, and nothing else may have."""
+    forced = {collective: non_blocking_turn(number)[collective] for collective in LATER_CALLS}
+    env = stretto_env(**forced, background=background, verbose=1)
+    outcome = run_mpi(compiled_non_blocking(compiled, interface), 3, env).check()
+    for collective, name in forced.items():
+        ran = re.findall(rf"^stretto: {collective}: (\S+) ran [1-9]\d* times$", outcome.output, re.MULTILINE)
+        assert ran == [name], f"{collective}: {outcome.output}"
+
+
+@pytest.mark.parametrize("interface", NON_BLOCKING)
+def test_fortran_non_blocking_in_segments(compiled: Compiled, interface: str) -> None:
+    env = stretto_env(iallreduce="ring+4", ibcast="binomial+1K", ireduce="binomial+3", verbose=1)
+    outcome = run_mpi(compiled_non_blocking(compiled, interface), 3, env).check()
+    for line in ("iallreduce: ring+4", "ibcast: binomial+1K", "ireduce: binomial+3"):
+        assert re.search(rf"^stretto: {re.escape(line)} ran [1-9]", outcome.output, re.MULTILINE), outcome.output
 
 
 @pytest.mark.parametrize("setting", settings("allreduce"))
