@@ -123,11 +123,15 @@ void Profiler::tell_job(const Configuration& configuration) {
 }
 
 void Profiler::tell_algorithms() {
-  if (!active() || told_algorithms_ == algorithm_count()) return;
-  told_algorithms_ = algorithm_count();
+  // Relaxed: who sees an old number asks again under the lock.
+  if (!active() || told_algorithms_.load(std::memory_order_relaxed) == algorithm_count()) return;
+  const std::scoped_lock lock(telling_algorithms_);
+  const std::size_t count = algorithm_count();
+  if (told_algorithms_.load(std::memory_order_relaxed) == count) return;
   std::vector<std::string_view> names{"native"};
-  for (std::size_t number = 0; number < told_algorithms_; ++number) names.push_back(algorithm_numbered(number).name);
+  for (std::size_t number = 0; number < count; ++number) names.push_back(algorithm_numbered(number).name);
   fact(R"({"fact":"algorithms","names":[)" + name_list(names, [](std::string_view name) { return name; }) + "]}");
+  told_algorithms_.store(count, std::memory_order_relaxed);
 }
 
 void Profiler::tell_clock() {

@@ -73,7 +73,7 @@ class Profiler {
   /// Where in the program the call came from; tells of the module that holds it.
   std::uint64_t locate(const Caller& caller);
 
-  /// After an algorithm may have been made (find_algorithm).
+  /// After an algorithm may have been made (find_algorithm). Any thread.
   void tell_algorithms();
 
   profile::ProfileFile& file() { return file_; }
@@ -86,7 +86,8 @@ class Profiler {
 
   profile::ProfileFile file_;
   std::atomic<bool> recording_{true};
-  std::size_t told_algorithms_ = 0;
+  std::mutex telling_algorithms_;
+  std::atomic<std::size_t> told_algorithms_{0};
   std::uint64_t operations_wanted_ = ~std::uint64_t{0};
   std::uint32_t every_ = 1;
   int world_rank_ = 0;

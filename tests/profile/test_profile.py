@@ -147,6 +147,20 @@ def test_names_are_those_of_the_library(compiled: Compiled, tmp_path: Path) -> N
     assert profile.algorithms == ["native", *(str(entry["name"]) for entry in registry())]
 
 
+@pytest.mark.skipif(at_most(5) < 5, reason="this MPI is tested with fewer than 5 ranks")
+def test_algorithms_made_on_the_way_have_one_name_on_all_ranks(compiled: Compiled, tmp_path: Path) -> None:
+    """Without shared memory the default rule is that between nodes: a ring with segments for that number of ranks."""
+    run_mpi(compiled("profile/pipelined_parts.c"), 5, profiled(tmp_path, shm_max_mib=0)).check()
+    profile = open_profile(tmp_path)
+    calls, unmatched = load_calls(profile)
+    sums = calls[calls["operation"] == profile.operations.index("Allreduce")]
+    assert (unmatched, sorted(sums["size"])) == (Unmatched(), [2, 3, 5])
+    assert sums["agreed"].all()
+    ran = {int(call["size"]): profile.algorithms[call["algorithm"]] for call in sums}
+    base = {size: int(name.removeprefix("ring+").removesuffix("K")) / size for size, name in ran.items()}
+    assert len(set(base.values())) == 1, ran
+
+
 @needs_four_ranks
 def test_planted_lateness_is_found(compiled: Compiled, tmp_path: Path) -> None:
     """Rank 3 comes 40 ms late to 10 of 30 allreduces, rank 1 comes 5 ms late to all broadcasts, whose root it is.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,8 @@ RECORD = np.dtype(
 class RankFile:
     """One rank's file. `facts`: the JSON objects by their kind, in the order of writing.
 
-    `begun`: records ever begun; `kept`: those still in the file; `unfinished`: the program did not reach MPI_Finalize.
+    `begun`: records ever begun; `kept`: those still in the file; `unfinished`: the program did not reach MPI_Finalize;
+    `algorithm_numbers`: of the rank's own numbers the profile's, unless they are the same.
     """
 
     path: Path
@@ -95,6 +96,7 @@ class RankFile:
     facts: dict[str, list[dict[str, Any]]]
     layout: np.dtype[Any] = field(repr=False)
     records_offset: int = field(repr=False)
+    algorithm_numbers: NDArray[np.uint16] | None = field(default=None, repr=False)
 
     @property
     def dropped(self) -> int:
@@ -112,6 +114,9 @@ class RankFile:
                     data = file.read(count * self.layout.itemsize)
                     raw = np.frombuffer(data, self.layout, count=len(data) // self.layout.itemsize)
                     block = raw if self.layout == RECORD else _as_record(raw)
+                    if self.algorithm_numbers is not None:
+                        block = block.copy()
+                        block["algorithm"] = self.algorithm_numbers[block["algorithm"]]
                     yield block[block["arrival_ns"] != 0]  # 0: the process died while it wrote this one
 
 
@@ -194,12 +199,16 @@ def _parse_facts(path: Path, text: bytes) -> dict[str, list[dict[str, Any]]]:
 
 @dataclass(frozen=True)
 class Profile:
-    """All ranks' files of one run, in rank order. `warnings`: why conclusions rest on less than everything."""
+    """All ranks' files of one run, in rank order. `warnings`: why conclusions rest on less than everything.
+
+    `algorithms`: names by the number that records have.
+    """
 
     directory: Path
     world_size: int
     ranks: list[RankFile]
     warnings: list[str]
+    algorithms: list[str]
 
     @property
     def operations(self) -> list[str]:
@@ -212,11 +221,6 @@ class Profile:
         if flags & NON_BLOCKING:
             return "I" + name.lower()
         return f"{name}_init" if flags & PERSISTENT else name
-
-    @property
-    def algorithms(self) -> list[str]:
-        names: list[str] = self.ranks[0].facts["algorithms"][-1]["names"]
-        return names
 
 
 def open_profile(directory: Path) -> Profile:
@@ -256,7 +260,8 @@ def open_profile(directory: Path) -> Profile:
             f"{dropped:,} of {sum(rank.begun for rank in ranks):,} records are gone, the oldest ones first: "
             "raise STRETTO_PROFILE_MAX_MIB or set STRETTO_PROFILE_EVERY"
         )
-    return Profile(directory, world_size, ranks, warnings)
+    ranks, algorithms = _with_common_algorithms(ranks)
+    return Profile(directory, world_size, ranks, warnings, algorithms)
 
 
 def _of_one_run(ranks: list[RankFile]) -> tuple[list[RankFile], list[RankFile]]:
@@ -264,6 +269,23 @@ def _of_one_run(ranks: list[RankFile]) -> tuple[list[RankFile], list[RankFile]]:
     run = Counter(rank.run for rank in ranks).most_common(1)[0][0]
     ours = [rank for rank in ranks if rank.run == run]
     return sorted(ours, key=lambda rank: rank.world_rank), [rank for rank in ranks if rank.run != run]
+
+
+def _with_common_algorithms(ranks: list[RankFile]) -> tuple[list[RankFile], list[str]]:
+    """The files with one numbering of algorithms, and the names by it.
+
+    Each rank numbers the pipelined ones in the order in which it first needs them, which depends on its communicators.
+    """
+    names: list[str] = list(ranks[0].facts["algorithms"][-1]["names"])
+    agreed = []
+    for rank in ranks:
+        own = rank.facts["algorithms"][-1]["names"]
+        if own != names[: len(own)]:
+            names += [name for name in own if name not in names]
+            numbers = [at if names[at : at + 1] == [name] else names.index(name) for at, name in enumerate(own)]
+            rank = replace(rank, algorithm_numbers=np.array(numbers, np.uint16))
+        agreed.append(rank)
+    return agreed, names
 
 
 def _named(ranks: list[RankFile]) -> str:
