@@ -13,8 +13,8 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "residual"))
 
-from network import residual_network
-from training import argument_parser, report, train
+from network import parameters_sha256, residual_network
+from training import argument_parser, check_identical, report, train
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     hvd.init()
-    model = residual_network()
+    model = residual_network(arguments.more_stages)
     optimizer = hvd.DistributedOptimizer(
         torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9),
         named_parameters=model.named_parameters(),
@@ -32,9 +32,11 @@ def main() -> None:
     hvd.broadcast_parameters(model.state_dict(), root_rank=0)
     hvd.broadcast_optimizer_state(optimizer, root_rank=0)
     result = train(model, optimizer, hvd.rank(), hvd.size(), arguments)
+    result["parameters_sha256"] = hvd.allgather_object(parameters_sha256(model))
     if hvd.rank() == 0:
         report(result, arguments.out)
     hvd.shutdown()
+    check_identical(result["parameters_sha256"])
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ def argument_parser(description: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--iterations", type=int, default=10)
     parser.add_argument("--batches", type=int, default=10, help="an iteration")
     parser.add_argument("--batch", type=int, default=8, help="images a rank and batch")
+    parser.add_argument("--more-stages", type=int, default=0, help="1: 4.4 million parameters, 2: 17.5 million")
     parser.add_argument("--out", help="write what was done to this JSON file")
     return parser
 
@@ -60,3 +61,9 @@ def report(result: dict[str, Any], out: str | None) -> None:
     if out:
         with open(out, "w") as file:
             json.dump(result, file)
+
+
+def check_identical(hashes: list[str]) -> None:
+    """Ends the program with an error if the ranks have trained different parameters."""
+    if len(set(hashes)) > 1:
+        sys.exit("the ranks have different parameters")
