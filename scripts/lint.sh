@@ -23,7 +23,7 @@ if [ -f .clang-tidy ] && [ -f build/compile_commands.json ]; then
 fi
 step 'ruff check' ruff check --quiet "${python_sources[@]}"
 step 'ruff format' ruff format --quiet --check "${python_sources[@]}"
-step mypy mypy python/stretto apps/training apps/horovod/characterise.py tests/mpi_jobs.py tests/python
+step mypy mypy python/stretto apps/training apps/horovod/{characterise,check_pipelined}.py tests/mpi_jobs.py tests/python
 step mypy mypy tests/conftest.py tests/mpi_jobs.py tests/mpi/*.py tests/intercept/test_*.py tests/profile/*.py scripts/*.py
 step mypy mypy tests/mpi_jobs.py tests/cluster/*.py
 step mypy mypy tests/mpi_jobs.py tests/bench/*.py
