@@ -10,21 +10,12 @@ from __future__ import annotations
 import os
 import sys
 
-from training_speed import Way, argument_parser, measure, write
+from training_speed import PLACES, RANKS, RATE, TITLES, Way, argument_parser, measure, write
 
 from stretto.bench.launch import REPOSITORY
 from stretto.cluster import why_impossible
 
-RANKS, RATE = 4, "1gbit"
 PYTHON = "/usr/bin/python3"  # Debian's, with its PyTorch and mpi4py
-_STRETTO = [sys.executable, "-m", "stretto"]
-_CLUSTER = [*_STRETTO, "cluster", "run", "--nodes", str(RANKS), "--rate", RATE, "--ranks", str(RANKS)]
-# How the ranks are started, without and with Stretto.
-PLACES = {
-    "node": (["mpirun", "-n", str(RANKS)], [*_STRETTO, "run", "--", "mpirun", "-n", str(RANKS)]),
-    "cluster": ([*_CLUSTER, "--"], [*_CLUSTER, "--stretto", "--"]),
-}
-TITLES = {"node": f"{RANKS} ranks of this node", "cluster": f"{RANKS} ranks on as many emulated nodes, {RATE}"}
 # Name -> STRETTO_ALLREDUCE.
 HOOKS = {"hook, native": "native", "hook, default": "default", "hook, ring+4": "ring+4"}
 
@@ -42,16 +33,15 @@ def ways_of(place: str, training: list[str]) -> list[Way]:
 
 def main() -> int:
     parser = argument_parser(__doc__)
-    parser.add_argument("--only", choices=list(PLACES), help="leave the other place out")
-    parser.add_argument("--iterations", type=int, default=10, metavar="N", help="a run's (default: %(default)s)")
     parser.add_argument("--bucket-mb", type=float, default=1, metavar="N", help="DDP's (default: %(default)s)")
     options = parser.parse_args()
     places = [options.only] if options.only else list(PLACES)
     if "cluster" in places and (why := why_impossible()):
         sys.exit(f"{why}; or leave the emulated nodes out: --only node")
-    settings = {"iterations": options.iterations, "bucket_mb": options.bucket_mb}
+    settings = {"iterations": options.iterations, "more_stages": options.more_stages, "bucket_mb": options.bucket_mb}
     training = [PYTHON, str(REPOSITORY / "apps/torch/train.py")]
     training += ["--iterations", str(options.iterations), "--bucket-mb", str(options.bucket_mb)]
+    training += ["--more-stages", str(options.more_stages)]
     measured = [measure(TITLES[place], ways_of(place, training), options.rounds) for place in places]
     write(options.json, {"ranks": RANKS, "rate": RATE, **settings}, measured)
     return 0

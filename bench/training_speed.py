@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,16 @@ from stretto.bench.stats import Times, estimate_paired_ratio
 from stretto.demo import rank_environment
 from stretto.processes import run_limited
 
+RANKS, RATE = 4, "1gbit"
 _LIMIT_S = 300
+_STRETTO = [sys.executable, "-m", "stretto"]
+_CLUSTER = [*_STRETTO, "cluster", "run", "--nodes", str(RANKS), "--rate", RATE, "--ranks", str(RANKS)]
+# How the ranks are started, without and with Stretto.
+PLACES = {
+    "node": (["mpirun", "-n", str(RANKS)], [*_STRETTO, "run", "--", "mpirun", "-n", str(RANKS)]),
+    "cluster": ([*_CLUSTER, "--"], [*_CLUSTER, "--stretto", "--"]),
+}
+TITLES = {"node": f"{RANKS} ranks of this node", "cluster": f"{RANKS} ranks on as many emulated nodes, {RATE}"}
 
 
 @dataclass(frozen=True)
@@ -32,9 +42,12 @@ class Way:
 
 
 def argument_parser(description: str | None) -> argparse.ArgumentParser:
-    """The options of such a benchmark: how often, and where to write what was measured."""
+    """The options of such a benchmark: how often, how much, where, and where to write what was measured."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0] if description else None)
     parser.add_argument("--rounds", type=int, default=10, metavar="N", help="runs of each (default: %(default)s)")
+    parser.add_argument("--only", choices=list(PLACES), help="leave the other place out")
+    parser.add_argument("--iterations", type=int, default=10, metavar="N", help="a run's (default: %(default)s)")
+    parser.add_argument("--more-stages", type=int, default=0, metavar="N", help="of the network (default: %(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
     return parser
 
@@ -53,29 +66,32 @@ def train_once(way: Way) -> tuple[float, str]:
     return float(np.median(speeds)), ", ".join(ran)
 
 
-def measure(title: str, ways: Sequence[Way], rounds: int) -> dict[str, Any]:
+def measure(title: str, ways: Sequence[Way], rounds: int, peers: int = 1) -> dict[str, Any]:
     """Run each way once a round, in an order that rotates, and print how each compares with the first.
 
-    Returns for JSON: images a second, (rounds, ways), and the ratios to the first way with 95 % intervals.
+    Where several, the first `peers` of them, are others' ways, also with the best of those, chosen by its median after
+    the fact, which favours it. Returns for JSON: images a second, (rounds, ways), and the ratios with 95 % intervals.
     """
     speeds: Times = np.empty((rounds, len(ways)))
     ran = [""] * len(ways)
     for number in range(rounds):
         for index in np.roll(np.arange(len(ways)), number):
             speeds[number, index], ran[index] = train_once(ways[index])
-    ratios = {}
+    best = int(np.argmax(np.median(speeds[:, :peers], axis=0)))
+    ratios: dict[str, Any] = {}
     print(title)
     for index, way in enumerate(ways):
-        ratio = estimate_paired_ratio(speeds[:, index], speeds[:, 0])
-        ratios[way.name] = vars(ratio)
-        print(f"  {way.name:24}{np.median(speeds[:, index]):8.1f} images/s, "
-              f"{ratio.value:.3f} ({ratio.low:.3f}-{ratio.high:.3f}) of {ways[0].name}'s; {ran[index]}")  # fmt: skip
+        references = dict.fromkeys((0, best))
+        compared = {ways[other].name: estimate_paired_ratio(speeds[:, index], speeds[:, other]) for other in references}
+        ratios[way.name] = {name: vars(ratio) for name, ratio in compared.items()}
+        texts = [f"{one.value:.3f} ({one.low:.3f}-{one.high:.3f}) of {name}'s" for name, one in compared.items()]
+        print(f"  {way.name:24}{np.median(speeds[:, index]):8.1f} images/s, {', '.join(texts)}; {ran[index]}")
     return {
         "title": title,
         "columns": [way.name for way in ways],
         "ran": ran,
         "images_per_second": speeds.tolist(),
-        "ratios_to_first": ratios,
+        "ratios": ratios,
     }
 
 

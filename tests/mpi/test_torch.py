@@ -65,8 +65,8 @@ def train(python: str, directory: Path, ranks: int, env: dict[str, str], *way: s
     output = run_mpi(program, ranks, env | PATH).check().output
     said: dict[str, Any] = json.loads(file.read_text())
     assert len(said["losses"]) == STEPS
-    assert len(said["parameter_hashes"]) == ranks
-    assert len(set(said["parameter_hashes"])) == 1, "ranks have different parameters"
+    assert len(said["parameters_sha256"]) == ranks
+    assert len(set(said["parameters_sha256"])) == 1, "ranks have different parameters"
     return said, output
 
 
