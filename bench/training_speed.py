@@ -75,7 +75,8 @@ def measure(title: str, ways: Sequence[Way], rounds: int, peers: int = 1) -> dic
     speeds: Times = np.empty((rounds, len(ways)))
     ran = [""] * len(ways)
     for number in range(rounds):
-        for index in np.roll(np.arange(len(ways)), number):
+        for turn in range(len(ways)):
+            index = (turn + number) % len(ways)
             speeds[number, index], ran[index] = train_once(ways[index])
     best = int(np.argmax(np.median(speeds[:, :peers], axis=0)))
     ratios: dict[str, Any] = {}
