@@ -8,25 +8,19 @@
 
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/arrived_blocks.hpp"
-#include "algorithms/patterns/blocks.hpp"
 
 namespace stretto::gather {
 
 Task arrival_copy(Group& g, Call call) {
   Board& board = g.board();
-  const std::size_t n = call.bytes();
   if (g.rank() != call.root) {
-    g.copy(board.block_data(g.rank(), n), call.input, n);
+    g.copy(board.block_data(g.rank(), call.bytes()), call.input, call.bytes());
     board.arrive(g);
     co_return;
   }
   board.arrive(g);
-  put_own_block(g, call);
-  const auto take = [&](int rank) {
-    g.copy(call.output + offset(call, block_of(call, rank)), board.block_data(rank, n), n);
-  };
-  Task others = as_they_arrive(g, take);
-  co_await others;
+  Task taking = take_all_blocks(g, call);
+  co_await taking;
 }
 
 }  // namespace stretto::gather

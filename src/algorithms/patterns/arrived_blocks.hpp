@@ -1,6 +1,7 @@
 // What ranks have left in shared memory, in the order in which they came.
 #pragma once
 
+#include "algorithms/patterns/blocks.hpp"
 #include "arrival/board.hpp"
 
 namespace stretto {
@@ -16,6 +17,17 @@ Task as_they_arrive(Group& g, Take take) {
     if (rank != g.rank()) take(rank);
   }
   board.synchronised();
+}
+
+/// The block that each rank has left, to where it belongs in the output; the own one is the input.
+inline Task take_all_blocks(Group& g, const Call& call) {
+  put_own_block(g, call);
+  const auto take = [&](int rank) {
+    const std::byte* left = g.board().block_data(rank, call.bytes());
+    g.copy(call.output + offset(call, block_of(call, rank)), left, call.bytes());
+  };
+  Task others = as_they_arrive(g, take);
+  co_await others;
 }
 
 }  // namespace stretto
