@@ -84,16 +84,17 @@ def non_blocking_turn(number: int) -> dict[str, str]:
 
     All have had their turn after NON_BLOCKING_TURNS.
     """
-    return {f"i{each}": names[number % len(names)] for each, names in _of_messages_alone().items() if names}
+    return {f"i{each}": names[number % len(names)] for each, names in of_messages_alone().items() if names}
 
 
 @functools.cache
-def _of_messages_alone() -> dict[str, list[str]]:
+def of_messages_alone() -> dict[str, list[str]]:
+    """By collective the algorithms that non-blocking calls can be served by."""
     in_memory = {(entry["collective"], entry["name"]) for entry in registry() if entry["needs_shared_memory"]}
     return {each: [name for name in algorithms(each) if (each, name) not in in_memory] for each in COLLECTIVES}
 
 
-NON_BLOCKING_TURNS = max(len(names) for names in _of_messages_alone().values())
+NON_BLOCKING_TURNS = max(len(names) for names in of_messages_alone().values())
 
 
 def settings(collective: str) -> list[str]:

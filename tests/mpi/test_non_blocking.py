@@ -10,9 +10,9 @@ from mpi_jobs import (
     COLLECTIVES,
     NATIVE_ENV,
     NON_BLOCKING_TURNS,
-    algorithms,
     each_env,
     non_blocking_turn,
+    of_messages_alone,
     run_mpi,
     stretto_env,
 )
@@ -51,7 +51,7 @@ def in_segments(collective: str) -> list[str]:
 def test_exchanges(compiled: Compiled, collective: str, ranks: int) -> None:
     program = compiled("mpi/later_exchanges.c")
     run_mpi([program, collective], ranks, NATIVE_ENV).check()
-    names = algorithms(collective) + in_segments(collective)
+    names = of_messages_alone()[collective] + in_segments(collective)
     # Non-blocking calls may be ours only where the environment says so from the beginning.
     env = stretto_env(**{f"i{collective}": "native"}) | each_env(f"i{collective}", names)
     run_mpi([program, collective], ranks, env).check()
