@@ -13,8 +13,8 @@ build_with address,undefined build-address sim_test core_test arrival_test threa
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 timeout 300 build-address/bin/core_test --gtest_brief=1
 timeout 300 build-address/bin/arrival_test --gtest_brief=1
-timeout 1200 build-address/bin/sim_test --gtest_brief=1 --gtest_filter=-*ManyRanks*
-timeout 300 build-address/bin/threads_test --gtest_brief=1
+timeout 1500 build-address/bin/sim_test --gtest_brief=1 --gtest_filter=-*ManyRanks*
+timeout 900 build-address/bin/threads_test --gtest_brief=1
 
 build_with thread build-thread threads_test
-timeout 300 build-thread/bin/threads_test --gtest_brief=1
+timeout 900 build-thread/bin/threads_test --gtest_brief=1
