@@ -9,25 +9,21 @@ Noise takes each rank out of what it does 10 times a second (Luo 2018). No targe
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
-import tempfile
 from functools import partial
 from pathlib import Path
 
+from emulated import run_program
 from rounds import compare_ways, run_in_rounds
 
 from stretto.bench.launch import REPOSITORY, describe_machine
 from stretto.bench.report import write_json
-from stretto.processes import run_limited
 
 PROGRAM = REPOSITORY / "build/bin/stretto-asp-openmpi"
 NOISE_LIBRARY = REPOSITORY / "build/lib/libstretto_noise.so"
 NODES, RATE, NOISE_HZ = 8, "1gbit", 10
 NOISES_MS = (0, 2.5, 5)
 METRICS = ("communication_s", "total_s")
-_LIMIT_S = 300
 # Name -> the algorithm of MPI_Bcast; None: without Stretto.
 WAYS: dict[str, str | None] = {
     "native": None,
@@ -48,17 +44,16 @@ def run_once(options: argparse.Namespace, noise_ms: float, way: str) -> list[flo
     """By metric, in seconds."""
     forced = way == "best forced"
     algorithm = None if forced else WAYS[way]
-    with tempfile.TemporaryDirectory(prefix="stretto-asp-") as folder:
-        output = Path(folder) / "asp.json"
-        command = [sys.executable, "-m", "stretto", "cluster", "run", "--nodes", str(NODES), "--rate", RATE]
-        command += ["--stretto"] if algorithm else []
-        command += ["--preload", str(NOISE_LIBRARY)] if noise_ms else []
-        command += ["--", str(PROGRAM), "--vertices", str(options.vertices), "--steps", str(options.steps)]
-        settings = {"STRETTO_BCAST": algorithm} if algorithm else {}
-        settings |= {"STRETTO_NOISE_HZ": str(NOISE_HZ), "STRETTO_NOISE_US": str(1e3 * noise_ms)} if noise_ms else {}
-        settings |= BEST_FORCED if forced else {}
-        run_limited([*command, "--json", str(output)], os.environ | settings, _LIMIT_S)
-        result = json.loads(output.read_text())
+    preload = ["--preload", str(NOISE_LIBRARY)] if noise_ms else []
+    settings = {"STRETTO_BCAST": algorithm} if algorithm else {}
+    settings |= {"STRETTO_NOISE_HZ": str(NOISE_HZ), "STRETTO_NOISE_US": str(1e3 * noise_ms)} if noise_ms else {}
+    result = run_program(
+        [str(PROGRAM), "--vertices", str(options.vertices), "--steps", str(options.steps)],
+        nodes=NODES,
+        rate=RATE,
+        options=[*(["--stretto"] if algorithm else []), *preload],
+        settings=settings | (BEST_FORCED if forced else {}),
+    )
     return [result[metric] for metric in METRICS]
 
 

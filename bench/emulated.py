@@ -1,4 +1,4 @@
-"""One size of `stretto bench` on emulated nodes, for the benchmarks in this folder."""
+"""Runs on emulated nodes for the benchmarks in this folder: one size of `stretto bench`, or a program of apps/."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from stretto.bench.stats import Samples
 from stretto.processes import run_limited
 
 # Of a link of 1 gbit: 1448 bytes of each frame of 1514 are the program's.
 PAYLOAD_NS_PER_BYTE = 8 * 1514 / 1448
-_LIMIT_S = 1200
+_BENCH_LIMIT_S = 1200
+_PROGRAM_LIMIT_S = 300
 
 
 def run_bench(
@@ -32,7 +36,24 @@ def run_bench(
         output = Path(folder) / "result.json"
         command = [sys.executable, "-m", "stretto", "bench", collective, "--algorithms", ",".join(algorithms)]
         command += ["--nodes", str(nodes), "--rate", rate, "--sizes", str(size), "--iterations", str(iterations)]
-        command += [*options, "--json", str(output), "--timeout", str(_LIMIT_S)]
-        run_limited(command, os.environ | (settings or {}), _LIMIT_S + 30)
+        command += [*options, "--json", str(output), "--timeout", str(_BENCH_LIMIT_S)]
+        run_limited(command, os.environ | (settings or {}), _BENCH_LIMIT_S + 30)
         result: dict[str, Any] = json.loads(output.read_text())["sizes"][0]
     return result
+
+
+def samples_of(size: dict[str, Any]) -> dict[str, Samples]:
+    """The calls that `run_bench` has returned, by algorithm."""
+    return {
+        name: Samples(np.array(own["arrivals"], dtype=float), np.array(own["exits"], dtype=float), tuple(own["ran"]))
+        for name, own in size["samples"]["algorithms"].items()
+    }
+
+
+def run_program(program: list[str], *, nodes: int, rate: str, options: list[str], settings: dict[str, str]) -> Any:
+    """What a program writes to the file that its option --json names; `options` are of `stretto cluster run`."""
+    with tempfile.TemporaryDirectory(prefix="stretto-emulated-") as folder:
+        output = Path(folder) / "result.json"
+        command = [sys.executable, "-m", "stretto", "cluster", "run", "--nodes", str(nodes), "--rate", rate, *options]
+        run_limited([*command, "--", *program, "--json", str(output)], os.environ | settings, _PROGRAM_LIMIT_S)
+        return json.loads(output.read_text())

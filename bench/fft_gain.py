@@ -9,23 +9,19 @@ A round runs the program once in each way, in an order that rotates; ratios are 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
+from emulated import run_program
 from rounds import compare_ways, run_in_rounds
 
 from stretto.bench.launch import REPOSITORY, describe_machine
 from stretto.bench.report import write_json
-from stretto.processes import run_limited
 
 PROGRAM = REPOSITORY / "build/bin/stretto-fft-openmpi"
 NODES, RATE = 8, "1gbit"
 METRICS = ("gather_run_time_s", "gather_elapsed_s", "total_s")
-_LIMIT_S = 300
 THREAD = {"STRETTO_BACKGROUND": "thread"}
 BACKGROUND_SORTED = {"STRETTO_GATHER": "background_sorted_linear_synchronised"}
 # Name -> arguments of the program, STRETTO_* settings; None: without Stretto.
@@ -44,13 +40,13 @@ WAYS: dict[str, tuple[list[str], dict[str, str] | None]] = {
 def run_once(way: str, iterations: int, jitter_ms: float) -> list[float]:
     """By metric: medians over the iterations, the total over all but the first, in seconds."""
     arguments, settings = WAYS[way]
-    with tempfile.TemporaryDirectory(prefix="stretto-fft-") as folder:
-        output = Path(folder) / "fft.json"
-        command = [sys.executable, "-m", "stretto", "cluster", "run", "--nodes", str(NODES), "--rate", RATE]
-        command += ["--stretto"] if settings is not None else []
-        command += ["--", str(PROGRAM), "--iterations", str(iterations), "--jitter-ms", str(jitter_ms)]
-        run_limited([*command, *arguments, "--json", str(output)], os.environ | (settings or {}), _LIMIT_S)
-        result = json.loads(output.read_text())
+    result = run_program(
+        [str(PROGRAM), "--iterations", str(iterations), "--jitter-ms", str(jitter_ms), *arguments],
+        nodes=NODES,
+        rate=RATE,
+        options=["--stretto"] if settings is not None else [],
+        settings=settings or {},
+    )
     run_time, elapsed, whole = (result[key][1:] for key in ("run_time_s", "elapsed_time_s", "iteration_s"))
     return [float(np.median(run_time)), float(np.median(elapsed)), float(np.sum(whole))]
 

@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from emulated import run_bench
+from emulated import run_bench, samples_of
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
 from stretto.bench.launch import describe_machine
 from stretto.bench.report import write_json
-from stretto.bench.stats import Samples
 
 NODES, SIZE = 8, 4 << 20
 ARRIVALS = ("balanced", "noise:10,2.5ms", "noise:10,5ms")
@@ -44,11 +43,7 @@ def measure(collective: str, arrival: str, iterations: int) -> dict[str, NDArray
         iterations=iterations,
         options=["--root", "0", "--arrival", arrival],
     )
-    return {
-        name: Samples(np.array(own["arrivals"], dtype=float), np.array(own["exits"], dtype=float), tuple(own["ran"]))
-        .metric("lag")
-        for name, own in size["samples"]["algorithms"].items()
-    }  # fmt: skip
+    return {name: own.metric("lag") for name, own in samples_of(size).items()}
 
 
 def slow_down(noisy: NDArray[np.float64], quiet: NDArray[np.float64]) -> dict[str, float]:

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from emulated import PAYLOAD_NS_PER_BYTE, run_bench
+from emulated import PAYLOAD_NS_PER_BYTE, run_bench, samples_of
 from rich.console import Console
 from rich.table import Table
 
 from stretto.bench.launch import describe_machine
 from stretto.bench.report import write_json
-from stretto.bench.stats import Samples, estimate_paired_ratio
+from stretto.bench.stats import estimate_paired_ratio
 
 NODES = 8
 MIB = 1 << 20
@@ -73,11 +73,7 @@ def measure(case: Case, iterations: int) -> dict[str, Any]:
         iterations=iterations,
         options=["--root", "0"],
     )
-    times = {
-        name: Samples(np.array(own["arrivals"], dtype=float), np.array(own["exits"], dtype=float), tuple(own["ran"]))
-        .metric("run_time")
-        for name, own in size["samples"]["algorithms"].items()
-    }  # fmt: skip
+    times = {name: own.metric("run_time") for name, own in samples_of(size).items()}
     forced = min(
         (name for name in times if name.split(":")[0] == "native"), key=lambda name: float(np.median(times[name]))
     )

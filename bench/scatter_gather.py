@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from emulated import PAYLOAD_NS_PER_BYTE, run_bench
+from emulated import PAYLOAD_NS_PER_BYTE, run_bench, samples_of
 from rich.console import Console
 from rich.table import Table
 
@@ -48,7 +48,7 @@ def measure(collective: str, nodes: int, arrival: str, options: argparse.Namespa
         options=["--root", "0", "--arrival", arrival, *([] if arrival.startswith("rank-late") else ["--hints"])],
         settings={"STRETTO_BACKGROUND": options.background},
     )
-    kept, samples, planned = on_time(size["samples"])
+    kept, samples, planned = on_time(size)
     figures = {name: {m: compare(own.metric(m), samples["native"].metric(m)) for m in METRICS}
                for name, own in samples.items()}  # fmt: skip
     for name, own in samples.items():
@@ -68,16 +68,13 @@ def measure(collective: str, nodes: int, arrival: str, options: argparse.Namespa
     }
 
 
-def on_time(samples: dict[str, Any]) -> tuple[int, dict[str, Samples], np.ndarray]:
+def on_time(size: dict[str, Any]) -> tuple[int, dict[str, Samples], np.ndarray]:
     """The calls by algorithm, of those draws in which no rank came 5 ms later than planned to any of them.
 
     Where no delay is planned ranks leave a barrier, and come when they come.
     """
-    planned = np.array(samples["delays"], dtype=float)
-    calls = {
-        name: Samples(np.array(own["arrivals"], dtype=float), np.array(own["exits"], dtype=float), tuple(own["ran"]))
-        for name, own in samples["algorithms"].items()
-    }
+    planned = np.array(size["samples"]["delays"], dtype=float)
+    calls = samples_of(size)
     late = np.any([(own.arrivals - planned >= SLEEPING_LATE_NS).any(axis=1) for own in calls.values()], axis=0)
     keep = ~late | (planned == 0).all(axis=1)
     if not keep.any():
