@@ -77,7 +77,7 @@ constexpr Algorithm kAlgorithms[] = {
     {Collective::reduce, "rebalanced_tree", &reduce::rebalanced_tree, Memory::none, 0, 0, kCommutativeOnly,
      kArrivalOrder, "binomial, siblings combine while their parent is away", "Marendic et al. 2012",
      "log P (3α + nβ + nγ)", "(1 + depth of the last) (3α + nβ + nγ)"},
-    {Collective::reduce, "event_chain", &reduce::event_chain, Memory::none, 0, 0, kAnyOperation, kArrivalOrder,
+    {Collective::reduce, "event_chain", &reduce::event_chain, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "segments go up a chain as contributions come, from each child by itself", kLuo,
      "(depth + m c) (α + nβ/m) + c nγ, m segments, c children", "(depth + m) (α + nβ/m)"},
     {Collective::reduce, "event_binary", &reduce::event_binary, Memory::none, 0, 0, kCommutativeOnly, kArrivalOrder,
@@ -289,8 +289,9 @@ std::size_t window_bytes(Group& g, const Algorithm& algorithm, const Call& call)
   if (algorithm.max_bytes > 0) return algorithm.max_bytes;
   const bool through_pool = algorithm.memory == Memory::pool && call.bytes() > 0;
   if (!through_pool) return std::max<std::size_t>(call.bytes(), 1);
+  const bool uses_slots = algorithm.pool_from > 0;
   return std::max(g.board().pool_window() / algorithm.messages_in_pool(g.size()),
-                  Board::kSlotBytes / algorithm.blocks_of_rank(g.size()));
+                  uses_slots ? Board::kSlotBytes / algorithm.blocks_of_rank(g.size()) : 0);
 }
 
 }  // namespace

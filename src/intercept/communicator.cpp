@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstdio>
 #include <string>
 
@@ -171,8 +170,7 @@ std::vector<pid_t> Engine::share_processes() {
 }
 
 bool Engine::ensure_pool(std::size_t bytes) {
-  const std::size_t most = std::bit_floor(pool_limit_);
-  const std::size_t wanted = std::min(std::max(std::bit_ceil(2 * bytes), kSmallestPool), most);
+  const std::size_t wanted = std::min(std::max(std::bit_ceil(2 * bytes), kSmallestPool), largest_pool());
   if (pool_refused_ || board_ == nullptr) return false;
   if (pool_segment_.bytes() >= wanted) return true;
   // Nobody gets through the agreement in share_segment before everybody is here and has left every earlier call, so

@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <sys/types.h>
 
+#include <bit>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -48,12 +49,14 @@ class Engine {
   void anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background);
   bool anticipates(Collective collective) const { return (anticipated_ >> static_cast<unsigned>(collective) & 1) != 0; }
   bool has_board() const { return board_ != nullptr; }
-  std::size_t max_pool_window() const { return pool_refused_ ? 0 : pool_limit_ / 2; }
+  /// Half of the largest pool that ensure_pool may make.
+  std::size_t max_pool_window() const { return pool_refused_ ? 0 : largest_pool() / 2; }
   std::int64_t recent_skew_ns() const { return board_ == nullptr ? 0 : board_->recent_skew_ns(); }
   /// MPI_Finalize has begun: nothing is under way any more, and communicators are no longer ours to free. Collective.
   void abandon();
 
  private:
+  std::size_t largest_pool() const { return std::bit_floor(pool_limit_); }
   bool share_board();
   void choose_transport();
   std::vector<pid_t> share_processes();

@@ -59,6 +59,12 @@ def test_every_collective_forced(compiled: Compiled, program: str, collective: s
     run_mpi(compiled(f"mpi/{program}.c"), 5, each_env(collective, algorithms(collective))).check()
 
 
+# Of 8 MiB the pool gets 4, half of which is for one call: 2 MiB is the longest element that fits.
+@pytest.mark.parametrize("numbers", (100_000, 262_144, 262_145, 400_000))
+def test_long_elements(compiled: Compiled, numbers: int) -> None:
+    run_mpi([compiled("mpi/long_elements.c"), str(numbers)], 3, stretto_env(shm_max_mib=8)).check()
+
+
 # Its threads begin MPI in a way of their own.
 @pytest.mark.parametrize(("collective", "name"), [(each, name) for each in FORCED for name in algorithms(each)])
 def test_threads_forced(compiled: Compiled, collective: str, name: str) -> None:
