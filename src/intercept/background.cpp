@@ -70,7 +70,7 @@ std::string BackgroundWork::find_error(const std::vector<std::size_t>& cores) {
 void BackgroundWork::add(Driven& driven) {
   const std::scoped_lock lock(mutex_);
   all_.push_back(&driven);
-  if (!threaded_) pollable_.store(true, std::memory_order_relaxed);
+  if (!threaded_ || no_thread_) pollable_.store(true, std::memory_order_relaxed);
 }
 
 void BackgroundWork::remove(Driven& driven) {
@@ -92,7 +92,7 @@ void BackgroundWork::remove(Anticipation& anticipation) {
 }
 
 void BackgroundWork::wake() {
-  if (!threaded_ || !any_work()) return;
+  if (!threaded_ || no_thread_ || !any_work()) return;
   {
     const std::scoped_lock lock(sleep_);
     awake_ = true;
@@ -112,7 +112,7 @@ void BackgroundWork::start() {
   } catch (const std::system_error& error) {
     std::fprintf(stderr, "stretto: no thread for the background (%s): the program's MPI calls drive it instead\n",
                  error.what());
-    threaded_ = false;
+    no_thread_ = true;
     pollable_.store(true, std::memory_order_relaxed);
   }
   pthread_sigmask(SIG_SETMASK, &mine, nullptr);

@@ -30,7 +30,7 @@ class BackgroundWork {
     cores_ = std::move(cores);
   }
 
-  /// Whether there is a thread, or will be.
+  /// Whether a thread is wanted and MPI allows it; alike on all ranks, whether or not the system gives one to each.
   bool is_threaded() const { return threaded_; }
 
   void add(Anticipation& anticipation);
@@ -61,6 +61,7 @@ class BackgroundWork {
   bool any_work();
 
   std::atomic<bool> pollable_{false};
+  std::atomic<bool> no_thread_{false};  // the system has refused one
   bool threaded_ = false;
   std::vector<std::size_t> cores_;
   std::mutex mutex_;  // of both

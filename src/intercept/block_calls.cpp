@@ -27,9 +27,9 @@ bool BlocksOfRanks::add(Side side, MPI_Count count) {
   const std::optional<Layout> layout = layout_of(side.datatype);
   if (!is_usable(side, layout, count)) return false;
   block_bytes_ = static_cast<std::size_t>(count) * layout->bytes;
-  const MPI_Aint step = static_cast<MPI_Aint>(count) * extent_of(side.datatype);
+  step_ = static_cast<MPI_Aint>(count) * extent_of(side.datatype);
   std::vector<Part> parts;
-  for (int rank = 0; !layout->ordered && rank < ranks_; ++rank) parts.push_back({rank * step, count});
+  for (int rank = 0; !layout->ordered && rank < ranks_; ++rank) parts.push_back({rank * step_, count});
   buffer_.emplace(const_cast<void*>(side.buffer), side.datatype, *layout, comm_, std::move(parts));
   return true;
 }
@@ -46,6 +46,7 @@ bool BlocksOfRanks::add(Side side, IntegerArray counts, IntegerArray displacemen
     const std::size_t length = static_cast<std::size_t>(part.count) * layout->bytes;
     blocks_.push_back({layout->ordered ? static_cast<std::size_t>(part.at) : packed, length});
     packed += length;
+    displacements_.push_back(part.at);
     parts.push_back(part);
   }
   buffer_.emplace(const_cast<void*>(side.buffer), side.datatype, *layout, comm_, std::move(parts));
@@ -84,11 +85,10 @@ bool DistributionCall::find_own(Side all) {
   if (own_ && own_bytes_ != mine.count) return false;
   own_bytes_ = mine.count;
   own_at_ = mine.first;
-  // MPICH calls it an error, in an allgather if the own block is in place. Open MPI goes on, and so may we: the own
-  // block is the first thing to be copied.
-  const std::size_t at = direction_ == Direction::allgather ? own_at_ : 0;
-  const bool same_buffer =
-      own_ && own_bytes_ > 0 && all.buffer != MPI_BOTTOM && own_->is_at(static_cast<const std::byte*>(all.buffer) + at);
+  // MPICH calls it an error if the own block is in place. Open MPI goes on, and so may we: the own block is the first
+  // thing to be copied.
+  const bool same_buffer = own_ && own_bytes_ > 0 && all.buffer != MPI_BOTTOM &&
+                           own_->is_at(static_cast<const std::byte*>(all.buffer) + all_.displacement_of(call_.root));
   return !same_buffer || kTakesSameBuffer;
 }
 
@@ -113,8 +113,9 @@ const Call& DistributionCall::begin() {
 }
 
 bool DistributionCall::outlast_its_mpi_call() {
-  if (own_) own_->hold_datatype();
-  if (all_.is_there()) all_.hold_datatype();
+  const MPI_Comm own = Runtime::get().self();
+  if (own_) own_->outlast_its_mpi_call(own);
+  if (all_.is_there()) all_.outlast_its_mpi_call(own);
   return true;
 }
 
@@ -149,8 +150,9 @@ const Call& AlltoallCall::begin() {
 }
 
 bool AlltoallCall::outlast_its_mpi_call() {
-  if (!in_place()) input_.hold_datatype();
-  output_.hold_datatype();
+  const MPI_Comm own = Runtime::get().self();
+  if (!in_place()) input_.outlast_its_mpi_call(own);
+  output_.outlast_its_mpi_call(own);
   return true;
 }
 

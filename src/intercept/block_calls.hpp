@@ -33,6 +33,10 @@ class BlocksOfRanks {
 
   bool is_there() const { return buffer_.has_value(); }
   bool is_at(const void* buffer) const { return buffer_->is_at(buffer); }
+  /// Where the program has the block, in bytes from its buffer's address.
+  MPI_Aint displacement_of(int rank) const {
+    return displacements_.empty() ? rank * step_ : displacements_[static_cast<std::size_t>(rank)];
+  }
   /// In bytes, from the beginning of data().
   Block of(int rank) const;
   /// For Call::blocks.
@@ -40,13 +44,15 @@ class BlocksOfRanks {
   std::byte* data() { return buffer_->data(); }
   void pack() { buffer_->pack(); }
   void unpack() { buffer_->unpack(); }
-  void hold_datatype() { buffer_->hold_datatype(); }
+  void outlast_its_mpi_call(MPI_Comm own) { buffer_->outlast_its_mpi_call(own); }
 
  private:
   int ranks_;
   MPI_Comm comm_;
   std::size_t block_bytes_ = 0;  // of equal blocks
+  MPI_Aint step_ = 0;            // of these, from one to the next in the program's buffer
   std::vector<Block> blocks_;    // of others
+  std::vector<MPI_Aint> displacements_;
   std::optional<PackedBuffer> buffer_;
 };
 

@@ -68,9 +68,10 @@ class PackedBuffer {
                      layout.ordered ? std::vector<Part>{} : std::vector{Part{0, count}}) {}
   std::byte* data();
   bool is_at(const void* buffer) const { return buffer_ == buffer; }
-  /// From here on the program may free the datatype.
-  void hold_datatype() {
+  /// From here on the program may free the datatype and the communicator; `own` stays.
+  void outlast_its_mpi_call(MPI_Comm own) {
     if (!layout_.predefined) datatype_ = held_.emplace(datatype_).get();
+    comm_ = own;
   }
   void pack();    // from the user's buffer, where data() is a copy
   void unpack();  // to it

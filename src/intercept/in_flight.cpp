@@ -28,6 +28,8 @@ InFlight::InFlight(MPI_Comm comm, bool oversubscribed, ProxyRequests& proxies, s
   transport_ = make_message_transport(comm_);
   endpoint_ = std::make_unique<Endpoint>(rank, size_, *platform_, *transport_);
   endpoint_->nodes = nodes_;
+  slots_ = std::min(kMostSlots, (highest_tag(comm_) + 1) / kStreamsOfCall);
+  next_persistent_stream_ = slots_ * kStreamsOfCall;
 }
 
 InFlight::~InFlight() {
@@ -38,7 +40,7 @@ int InFlight::start(std::unique_ptr<PreparedCall> prepared, const Algorithm& alg
   const std::scoped_lock lock(mutex_);
   const int tag = proxies_.take_tag();
   const int result = proxies_.start(tag, request);
-  const auto stream = static_cast<std::uint32_t>(calls_++ % kSlots) * kStreamsOfCall;
+  const auto stream = static_cast<std::uint32_t>(calls_++ % slots_) * kStreamsOfCall;
   add({std::move(prepared), &algorithm, tag, stream, false});
   return result;
 }

@@ -57,8 +57,9 @@ class InFlight final : public Driven {
     std::optional<Group> group{};
     std::optional<Task> task{};
   };
-  // So many non-blocking calls run at once, each in its own streams; more wait for the one whose streams they take.
-  static constexpr std::uint64_t kSlots = 64;
+  // So many non-blocking calls run at once, each in its own streams, where there are tags enough; more wait for the one
+  // whose streams they take.
+  static constexpr std::uint32_t kMostSlots = 64;
 
   void add(Operation operation);
   void begin(Operation& operation);
@@ -76,7 +77,8 @@ class InFlight final : public Driven {
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Endpoint> endpoint_;
   std::uint64_t calls_ = 0;
-  std::uint32_t next_persistent_stream_ = kSlots * kStreamsOfCall;
+  std::uint32_t slots_ = 0;
+  std::uint32_t next_persistent_stream_ = 0;
   std::vector<std::unique_ptr<Operation>> running_;
   std::deque<std::unique_ptr<Operation>> waiting_;  // in the order of their starts
 };

@@ -79,7 +79,7 @@ bool BcastCall::bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int 
 
 bool BcastCall::outlast_its_mpi_call() {
   packed_.emplace(buffer_, count_, datatype_, layout_, comm_);
-  packed_->hold_datatype();
+  packed_->outlast_its_mpi_call(Runtime::get().self());
   return true;
 }
 

@@ -248,14 +248,14 @@ int Runtime::forget(MPI_Comm, int, void* state, void*) {
   return MPI_SUCCESS;
 }
 
-// Calls go on when their communicator has been freed.
+// Calls go on when their communicator has been freed. Their engine goes when a later communicator does.
 void Runtime::let_go(std::unique_ptr<InFlight> in_flight) {
-  if (!in_flight) return;
-  if (in_flight->has_work() || persistent_calls_.any_of(*in_flight)) {
-    orphans_.push_back(std::move(in_flight));
-  } else {
-    background_.remove(*in_flight);
-  }
+  if (in_flight) orphans_.push_back(std::move(in_flight));
+  std::erase_if(orphans_, [this](const std::unique_ptr<InFlight>& orphan) {
+    if (orphan->has_work() || persistent_calls_.any_of(*orphan)) return false;
+    background_.remove(*orphan);
+    return true;
+  });
 }
 
 // A communicator with processes that were spawned or connected to may hold some that run without Stretto. Both sides

@@ -79,6 +79,8 @@ class Runtime {
   /// Its engine, made when first needed: a collective operation.
   Engine& engine(Communicator& communicator, MPI_Comm comm);
 
+  /// A communicator of this process alone that the program knows nothing of; MPI_COMM_NULL without MPI_Init.
+  MPI_Comm self() const { return self_; }
   /// Whether the MPI library lets `datatype` travel; it does not before MPI_Type_commit.
   bool is_committed(MPI_Datatype datatype) const;
 

@@ -1,10 +1,12 @@
 /* Preloaded: the kernel refuses what Stretto would like, on one rank only, so that the ranks must agree.
  *
  * REFUSE=memfd: no shared memory; REFUSE=pool: only its first piece; REFUSE=mmap: one rank cannot map it;
- * REFUSE=cma: one rank may not read another's memory. REFUSE_RANK: on which rank (default 0). */
+ * REFUSE=cma: one rank may not read another's memory; REFUSE=thread: no thread more after MPI_Init.
+ * REFUSE_RANK: on which rank (default 0). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,4 +53,14 @@ ssize_t process_vm_readv(pid_t process, const struct iovec* local, unsigned long
   ssize_t (*function)(pid_t, const struct iovec*, unsigned long, const struct iovec*, unsigned long, unsigned long);
   *(void**)&function = next("process_vm_readv");
   return function(process, local, locals, remote, remotes, flags);
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
+  int begun = 0;
+  int (*initialized)(int*);
+  *(void**)&initialized = dlsym(RTLD_DEFAULT, "PMPI_Initialized");
+  if (refuses("thread") && initialized && initialized(&begun) == 0 && begun) return EAGAIN;
+  int (*function)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  *(void**)&function = next("pthread_create");
+  return function(thread, attributes, start, argument);
 }

@@ -14,6 +14,7 @@ from mpi_jobs import (
     Part,
     algorithms,
     mpirun_command,
+    non_blocking_turn,
     open_mpi_only,
     registry,
     run_job,
@@ -139,6 +140,15 @@ def test_one_rank_is_refused(compiled: Compiled, collective: str, refused: str, 
     outcome = run_mpi(compiled(PROGRAMS[collective]), 4, env).check()
     if refused == "mmap" or (rank == 0 and refused in ("memfd", "pool")):
         assert outcome.lines("stretto: "), "no message about the shared memory that could not be had"
+
+
+def test_one_rank_gets_no_thread(compiled: Compiled) -> None:
+    """Its own MPI calls drive what the thread would have; communicators made later are the same on all ranks."""
+    shim = compiled("intercept/refusing_kernel.c", "-shared", "-fPIC")
+    settings = stretto_env(**non_blocking_turn(0), background="thread")
+    env = settings | {"REFUSE": "thread", "REFUSE_RANK": "1", "LD_PRELOAD": f"{LIBRARY}:{shim}"}
+    outcome = run_mpi(compiled("mpi/non_blocking.c"), 3, env).check()
+    assert len(outcome.lines("stretto: no thread for the background")) == 1
 
 
 @open_mpi_only("only Open MPI can be told to keep out of /dev/shm itself")

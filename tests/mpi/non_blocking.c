@@ -200,6 +200,50 @@ static void free_meanwhile(int kind) {
   check_and_free(&call, world_size, world_rank);
 }
 
+/* As above, of data with gaps, which are packed with the communicator that is gone. */
+static void free_meanwhile_with_gaps(void) {
+  MPI_Comm comm;
+  MPI_Request request;
+  MPI_Datatype gap, gaps;
+  int64_t data[2 * 100];
+  for (int i = 0; i < 200; i++) data[i] = -1;
+  for (int i = 0; i < 100 && world_rank == 0; i++) data[2 * i] = value_at(0, i);
+  MPI_Type_vector(1, 1, 1, MPI_INT64_T, &gap);
+  MPI_Type_create_resized(gap, 0, 16, &gaps);
+  MPI_Type_commit(&gaps);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Ibcast(data, 100, gaps, 0, comm, &request);
+  MPI_Comm_free(&comm);
+  MPI_Type_free(&gap);
+  MPI_Type_free(&gaps);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  int wrong = 0;
+  for (int i = 0; i < 100; i++) wrong += data[2 * i] != value_at(0, i) || data[2 * i + 1] != -1;
+  CHECK(wrong == 0, "gaps, and a communicator that is gone: %d wrong", wrong);
+}
+
+/* What is left of a communicator that was freed while its call was under way goes some time: handles come again. */
+static void free_many_meanwhile(void) {
+  const int last = world_size - 1;
+  unsigned highest = 0;
+  for (int round = 0; round < 100; round++) {
+    MPI_Comm comm, next;
+    MPI_Request request;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_dup(MPI_COMM_SELF, &next);
+    const unsigned handle = (unsigned)MPI_Comm_c2f(next);
+    if (round < 10 && handle > highest) highest = handle;
+    CHECK(round < 10 || handle <= highest + 8, "round %d: handle %u, at first they were up to %u", round, handle,
+          highest);
+    if (world_rank == last && last > 0) MPI_Recv(&round, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Ibarrier(comm, &request);
+    if (world_rank == 0 && last > 0) MPI_Send(&round, 1, MPI_INT, last, 5, MPI_COMM_WORLD);
+    MPI_Comm_free(&comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&next);
+  }
+}
+
 /* Of vectors with gaps on some ranks, whose datatype is freed at once; and of a user's operation. */
 static void add_twice(void* in, void* inout, int* length, MPI_Datatype* type) {
   (void)type;
@@ -246,6 +290,8 @@ int main(int argc, char** argv) {
     if (kind < kBarrier) start_many_early(kind);
     if (survives_a_freed_communicator(kind)) free_meanwhile(kind);
   }
+  if (survives_a_freed_communicator(kBcast)) free_meanwhile_with_gaps();
+  if (survives_a_freed_communicator(kBarrier)) free_many_meanwhile();
   datatypes_and_operations();
   return finish();
 }
