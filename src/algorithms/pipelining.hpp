@@ -29,7 +29,7 @@ struct PipelinedName {
   std::string_view base;
   Pipelining pipelining;
 };
-/// nullopt where `name` does not end in + and a number of segments from 2 to 1024, or a length from 1K to 1024G.
+/// nullopt where `name` does not end in + and a number of segments from 2 to 1024, or a length from 1K to 9999G.
 std::optional<PipelinedName> parse_pipelined(std::string_view name);
 
 /// Whether segments of a message can run side by side: not in the shared memory, where calls come one after the other,

@@ -37,6 +37,8 @@ struct Known {
   const Algorithm* allgather_copy = find_algorithm(Collective::allgather, "arrival_copy");
   const Algorithm* allgather_ring = find_algorithm(Collective::allgather, "ring");
   const Algorithm* reduce_scatter_ring = find_algorithm(Collective::reduce_scatter_block, "ring");
+  const Algorithm* reduce_scatter_block_pairwise = find_algorithm(Collective::reduce_scatter_block, "pairwise");
+  const Algorithm* reduce_scatter_pairwise = find_algorithm(Collective::reduce_scatter, "pairwise");
   const Algorithm* gather_background = find_algorithm(Collective::gather, "background_linear_nonblocking");
 };
 const Known& known() {
@@ -179,8 +181,9 @@ const Algorithm* steady(Collective collective) {
     case Collective::alltoallv:
       return nullptr;  // data are only moved
     case Collective::reduce_scatter_block:
+      return known().reduce_scatter_block_pairwise;
     case Collective::reduce_scatter:
-      return nullptr;  // ours only where the user names one
+      return known().reduce_scatter_pairwise;
   }
   return nullptr;
 }
@@ -194,7 +197,7 @@ bool may_serve(const Configuration& configuration, Collective collective, std::s
     case Choice::Kind::forced:
       return true;
     case Choice::Kind::by_rule:
-      return rule_may_serve(collective, bytes, ranks);
+      return rule_may_serve(collective, bytes, ranks) || (configuration.deterministic && steady(collective) != nullptr);
   }
   return false;
 }

@@ -135,6 +135,25 @@ TEST(Rules, EveryChoiceCanServe) {
   }
 }
 
+TEST(Rules, DeterministicReductionsAreNeverTheLibrarys) {
+  Configuration configuration;
+  configuration.deterministic = true;
+  for (Collective collective :
+       {Collective::allreduce, Collective::reduce, Collective::reduce_scatter_block, Collective::reduce_scatter}) {
+    for (std::size_t bytes : {std::size_t{0}, std::size_t{8}, std::size_t{1} << 20}) {
+      for (bool commutative : {false, true}) {
+        for (bool shared_memory : {false, true}) {
+          EXPECT_TRUE(may_serve(configuration, collective, bytes, 8));
+          const CallFacts facts{collective, bytes, 1, commutative, 8, shared_memory, std::size_t{1} << 20, 0};
+          const Algorithm* chosen = choose(configuration, facts);
+          ASSERT_NE(chosen, nullptr) << name_of(collective) << ", " << bytes << " bytes";
+          EXPECT_TRUE(chosen->deterministic) << chosen->name;
+        }
+      }
+    }
+  }
+}
+
 TEST(Rules, LongMessagesBetweenNodesArePipelined) {
   const Configuration configuration;
   const auto name = [&](Collective collective, std::size_t bytes, int ranks) {

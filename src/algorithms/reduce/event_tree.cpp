@@ -31,13 +31,14 @@ Task from_child(Group& g, const Call& call, Flow& flow, int child, Signal* befor
   Transfer here = g.send(nullptr, 0, child);
   if (is_announced(flow.segments)) here.start();
   const std::size_t longest = bytes(call, flow.block(call, 0));
-  Scratch memory = g.scratch(kReceivesAhead * longest);
+  const std::size_t ahead = std::min(kReceivesAhead, flow.segments);
+  Scratch memory = g.scratch(ahead * longest);
   std::vector<Transfer> receives;
   receives.reserve(flow.segments);  // transfers stay where they are while under way
   for (std::size_t segment = 0; segment < flow.segments; ++segment) {
-    while (receives.size() < std::min(segment + kReceivesAhead, flow.segments)) {
+    while (receives.size() < std::min(segment + ahead, flow.segments)) {
       const std::size_t next = receives.size();
-      std::byte* place = memory.data() + next % kReceivesAhead * longest;
+      std::byte* place = memory.data() + next % ahead * longest;
       receives.push_back(g.recv(place, bytes(call, flow.block(call, next)), child));
       receives.back().start();
     }
@@ -45,7 +46,7 @@ Task from_child(Group& g, const Call& call, Flow& flow, int child, Signal* befor
     co_await receive;
     if (before != nullptr) co_await g.reached(*before, segment + 1);
     const Block block = flow.block(call, segment);
-    std::byte* theirs = memory.data() + segment % kReceivesAhead * longest;
+    std::byte* theirs = memory.data() + segment % ahead * longest;
     std::byte* sum = flow.sum + offset(call, block);
     if (call.reduction->commutative) {
       g.reduce(call, theirs, sum, block.count);
