@@ -29,6 +29,7 @@ class Algorithm:
     commutative_only: bool
     deterministic: bool
     can_be_pipelined: bool
+    maps: list[str]
     cost_balanced: str
     cost_after_last: str
 
@@ -71,9 +72,15 @@ def check_choice(collective: str, choice: str, origin: str) -> None:
     known = [algorithm for algorithm in load_registry() if algorithm.collective == collective]
     names = [algorithm.name for algorithm in known]
     segmented = [algorithm.name for algorithm in known if algorithm.can_be_pipelined]
-    if choice in names or (choice != (base := without_segments(choice)) and base in ("native", *segmented)):
+    mapped = [f"{algorithm.name}@{name}" for algorithm in known for name in algorithm.maps]
+    whole = without_segments(choice)
+    base = whole.partition("@")[0]
+    if whole in (*names, *mapped) and (whole == choice or base in segmented):
         return
-    in_segments = f"; in segments: {segmented[0]}+4, {segmented[0]}+1M" if segmented else ""
+    if whole == "native" and segmented:
+        return
+    hints = f"; in segments: {segmented[0]}+4, {segmented[0]}+1M" if segmented else ""
+    hints += f"; with a map of ranks: {mapped[0]}" if mapped else ""
     raise StrettoError(
-        f"{origin}={choice}: no such {collective} algorithm; choose from {', '.join([*ALWAYS, *names])}{in_segments}"
+        f"{origin}={choice}: no such {collective} algorithm; choose from {', '.join([*ALWAYS, *names])}{hints}"
     )

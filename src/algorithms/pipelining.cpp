@@ -1,12 +1,7 @@
 #include "algorithms/pipelining.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <charconv>
-#include <functional>
-#include <mutex>
-#include <string>
 
 #include "algorithms/patterns/blocks.hpp"
 #include "algorithms/registry.hpp"
@@ -29,55 +24,6 @@ std::size_t unit_of(char letter) {
     default:
       return 0;
   }
-}
-
-// What the MPI library runs, of which no more is known.
-Algorithm native_algorithm(Collective collective) {
-  Algorithm native{};
-  native.collective = collective;
-  native.name = "native";
-  return native;
-}
-
-// The pipelined algorithms that somebody has asked for. They stay, as those of the table do.
-class PipelinedAlgorithms {
- public:
-  std::size_t size() const { return size_.load(std::memory_order_acquire); }
-  const Algorithm& operator[](std::size_t index) const { return entries_[index].algorithm; }
-
-  const Algorithm* find(Collective collective, std::string_view name) {
-    const std::scoped_lock lock(mutex_);
-    for (std::size_t i = 0; i < size(); ++i) {
-      const Algorithm& one = entries_[i].algorithm;
-      if (one.collective == collective && one.name == name) return &one;
-    }
-    const auto parsed = parse_pipelined(name);
-    const Algorithm native = native_algorithm(collective);
-    const Algorithm* base = &native;
-    if (parsed && parsed->base != native.name) base = find_algorithm(collective, parsed->base);
-    if (!parsed || base == nullptr || !can_be_pipelined(*base) || algorithm_count() == kMostAlgorithms) return nullptr;
-    Entry& entry = entries_[size()];
-    entry.name = name;
-    entry.algorithm = *base;
-    entry.algorithm.name = entry.name;
-    entry.algorithm.pipelining = parsed->pipelining;
-    size_.fetch_add(1, std::memory_order_release);
-    return &entry.algorithm;
-  }
-
- private:
-  struct Entry {
-    std::string name;
-    Algorithm algorithm;
-  };
-  std::mutex mutex_;
-  std::atomic<std::size_t> size_{0};
-  std::array<Entry, kMostAlgorithms> entries_{};
-};
-
-PipelinedAlgorithms& pipelined_algorithms() {
-  static auto* all = new PipelinedAlgorithms;  // never destroyed: MPI may still run when the process ends
-  return *all;
 }
 
 // Segments beyond this many wait for an earlier one. All ranks of a communicator keep a segment to the same lane, so
@@ -141,10 +87,6 @@ std::size_t segments_of(const Pipelining& pipelining, std::size_t bytes, std::si
   return std::clamp<std::size_t>(wanted, 1, std::max<std::size_t>(count, 1));
 }
 
-const Algorithm* find_pipelined(Collective collective, std::string_view name) {
-  return pipelined_algorithms().find(collective, name);
-}
-
 Task run_pipelined(Group& g, const Algorithm& algorithm, const Call& call) {
   const std::size_t segments = segments_of(algorithm.pipelining, call.bytes(), call.count);
   TaskGroup lanes;
@@ -152,24 +94,6 @@ Task run_pipelined(Group& g, const Algorithm& algorithm, const Call& call) {
     lanes.spawn(run_lane(g, algorithm, call, segments, lane));
   }
   co_await lanes.join();
-}
-
-std::size_t number_of(const Algorithm& algorithm) {
-  const auto table = algorithms();
-  const Algorithm* const end = table.data() + table.size();
-  if (!std::less<>()(&algorithm, table.data()) && std::less<>()(&algorithm, end)) {
-    return static_cast<std::size_t>(&algorithm - table.data());
-  }
-  std::size_t number = table.size();
-  while (&algorithm_numbered(number) != &algorithm) ++number;
-  return number;
-}
-
-std::size_t algorithm_count() { return algorithms().size() + pipelined_algorithms().size(); }
-
-const Algorithm& algorithm_numbered(std::size_t number) {
-  const auto table = algorithms();
-  return number < table.size() ? table[number] : pipelined_algorithms()[number - table.size()];
 }
 
 }  // namespace stretto

@@ -16,7 +16,6 @@
 namespace stretto {
 
 struct Algorithm;
-enum class Collective : int;
 
 struct Pipelining {
   std::size_t segments = 1;       // so many
@@ -36,8 +35,6 @@ std::optional<PipelinedName> parse_pipelined(std::string_view name);
 /// and not where a rank is expected to know of the call ahead.
 bool can_be_pipelined(const Algorithm& algorithm);
 
-/// The algorithm that `name` means, made when first asked for; nullptr if there is none.
-const Algorithm* find_pipelined(Collective collective, std::string_view name);
 Task run_pipelined(Group& g, const Algorithm& algorithm, const Call& call);
 
 /// Into how many segments a message of `bytes` bytes and `count` elements is cut.

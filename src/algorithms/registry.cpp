@@ -316,15 +316,12 @@ std::string_view name_of(Collective collective) {
 
 std::span<const Algorithm> algorithms() { return kAlgorithms; }
 
-const Algorithm* find_algorithm(Collective collective, std::string_view name) {
-  for (const Algorithm& algorithm : kAlgorithms) {
-    if (algorithm.collective == collective && algorithm.name == name) return &algorithm;
-  }
-  return name.find('+') == std::string_view::npos ? nullptr : find_pipelined(collective, name);
-}
-
 Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {
   if (algorithm.order_use == OrderUse::none) call.order = nullptr;
+  if (algorithm.map != nullptr) {
+    co_await run_mapped(g, algorithm, call);
+    co_return;
+  }
   if (algorithm.pipelining.cuts()) {
     co_await run_pipelined(g, algorithm, call);
     co_return;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "algorithms/mapping.hpp"
 #include "algorithms/pipelining.hpp"
 #include "core/group.hpp"
 
@@ -69,7 +70,9 @@ struct Algorithm {
   std::string_view cost_after_last;
   OrderUse order_use = OrderUse::none;
   bool begins_ahead = false;  // of the program (Call::ahead); whoever sends data has awaited Group::caller
-  Pipelining pipelining{};    // of one that find_algorithm has made
+  // Of one that find_algorithm has made:
+  Pipelining pipelining{};
+  const MapKind* map = nullptr;
 
   /// Whether it is of any use only where the next call can be foreseen.
   bool needs_prediction() const { return order_use != OrderUse::none || begins_ahead; }
@@ -97,11 +100,12 @@ struct Algorithm {
 
 std::span<const Algorithm> algorithms();
 
-/// nullptr if there is none of that name. That of a pipelined algorithm, `ring+4`, makes it one of the process' own;
-/// of the MPI library's own in segments, `native+4`, too, but that has no `run`.
+/// nullptr if there is none of that name. One that is derived from another is made when first asked for: a name of the
+/// registry, then `@` and a map of ranks (mapping.hpp), then `+` and segments (pipelining.hpp), of which either may be
+/// missing: `ring@topology+4`. The MPI library's own in segments, `native+4`, has no `run`.
 const Algorithm* find_algorithm(Collective collective, std::string_view name);
 
-/// Those of the registry and the pipelined ones that have been asked for, by number; the former are the same in every
+/// Those of the registry and the derived ones that have been asked for, by number; the former are the same in every
 /// process. Numbers are below kMostAlgorithms.
 inline constexpr std::size_t kMostAlgorithms = 512;
 std::size_t number_of(const Algorithm& algorithm);

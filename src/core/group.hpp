@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "core/costs.hpp"
 #include "core/executor.hpp"
@@ -14,6 +15,7 @@ namespace stretto {
 
 class ArrivalOrder;
 class Board;
+class RankMaps;
 
 /// A run of elements.
 struct Block {
@@ -69,6 +71,12 @@ struct Call {
   }
 };
 
+/// Other numbers for the ranks: an algorithm sees virtual ranks, and its messages go to the real ones.
+struct Renumbering {
+  std::vector<int> rank_of;     // of each virtual rank
+  std::vector<int> virtual_of;  // of each rank
+};
+
 /// One rank's connection to the others of a communicator; lives as long as the communicator.
 struct Endpoint {
   int rank;
@@ -80,6 +88,7 @@ struct Endpoint {
   Board* board = nullptr;      // null where the ranks share no memory
   Costs costs;                 // the same on all ranks
   std::span<const int> nodes;  // of each rank the lowest on its node; empty: all are on one
+  RankMaps* maps = nullptr;    // null where no algorithm with a map is run
 
   Endpoint(int rank_, int size_, Platform& platform_, Transport& transport_)
       : rank(rank_), size(size_), platform(platform_), transport(transport_), executor(platform_) {}
@@ -88,26 +97,41 @@ struct Endpoint {
 class Group {
  public:
   /// Messages of groups with different streams do not meet.
-  explicit Group(Endpoint& endpoint, std::uint32_t stream = 0) : endpoint_(endpoint), stream_(stream) {}
+  explicit Group(Endpoint& endpoint, std::uint32_t stream = 0)
+      : endpoint_(endpoint), stream_(stream), rank_(endpoint.rank) {}
 
   /// The same ranks, whose streams are others than this group's below `first`.
-  Group with_streams_from(std::uint32_t first) const { return Group(endpoint_, stream_ + first); }
+  Group with_streams_from(std::uint32_t first) const {
+    Group other = *this;
+    other.stream_ += first;
+    return other;
+  }
+  /// The same ranks under other numbers, for algorithms of messages alone; `numbers` outlives the group.
+  Group renumbered(const Renumbering& numbers) const {
+    Group other = *this;
+    other.numbers_ = &numbers;
+    other.rank_ = numbers.virtual_of[static_cast<std::size_t>(endpoint_.rank)];
+    return other;
+  }
 
-  int rank() const { return endpoint_.rank; }
+  int rank() const { return rank_; }
   int size() const { return endpoint_.size; }
   Endpoint& endpoint() { return endpoint_; }
   Board& board() { return *endpoint_.board; }
   const Costs& costs() const { return endpoint_.costs; }
   /// The lowest rank on the node of `rank`, by which the node is known.
-  int node_of(int rank) const { return endpoint_.nodes.empty() ? 0 : endpoint_.nodes[static_cast<std::size_t>(rank)]; }
+  int node_of(int rank) const {
+    return endpoint_.nodes.empty() ? 0 : endpoint_.nodes[static_cast<std::size_t>(real(rank))];
+  }
 
   /// `co_await g.send(...)`: the buffer may be reused.
   Transfer send(const std::byte* data, std::size_t bytes, int to, std::uint32_t stream = 0) {
-    return {&endpoint_.transport, const_cast<std::byte*>(data), bytes, to, stream_ + stream, Transfer::Kind::send};
+    return {&endpoint_.transport, const_cast<std::byte*>(data), bytes, real(to),
+            stream_ + stream,     Transfer::Kind::send};
   }
   /// `co_await g.recv(...)`: the data is there.
   Transfer recv(std::byte* data, std::size_t bytes, int from, std::uint32_t stream = 0) {
-    return {&endpoint_.transport, data, bytes, from, stream_ + stream, Transfer::Kind::receive};
+    return {&endpoint_.transport, data, bytes, real(from), stream_ + stream, Transfer::Kind::receive};
   }
 
   /// inout = in op inout. Where the order of operands matters, `in` holds the lower ranks.
@@ -141,8 +165,12 @@ class Group {
   Scratch scratch(std::size_t bytes) { return endpoint_.scratch.take(bytes); }
 
  private:
+  int real(int rank) const { return numbers_ == nullptr ? rank : numbers_->rank_of[static_cast<std::size_t>(rank)]; }
+
   Endpoint& endpoint_;
   std::uint32_t stream_;
+  int rank_;
+  const Renumbering* numbers_ = nullptr;
 };
 
 }  // namespace stretto

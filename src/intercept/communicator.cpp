@@ -83,9 +83,11 @@ Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubsc
   if (shared && configuration.single_copy) facts.processes = share_processes();
   platform_ = make_platform(std::move(facts));
   choose_transport();
+  maps_ = std::make_unique<RankMaps>(topology_of_nodes(size_, nodes_));
   endpoint_ = std::make_unique<Endpoint>(rank_, size_, *platform_, *transport_);
   endpoint_->board = board_.get();
   endpoint_->nodes = nodes_;
+  endpoint_->maps = maps_.get();
 }
 
 Engine::~Engine() {

@@ -14,6 +14,7 @@
 #include "intercept/anticipation.hpp"
 #include "intercept/in_flight.hpp"
 #include "select/rules.hpp"
+#include "topology/rank_maps.hpp"
 #include "transport/shm/mailboxes.hpp"
 #include "transport/shm/segment.hpp"
 
@@ -72,6 +73,7 @@ class Engine {
   std::vector<int> nodes_;    // of each rank the lowest on its node
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<Transport> transport_;  // mailboxes where the ranks can read each other's memory, else MPI messages
+  std::unique_ptr<RankMaps> maps_;
   std::unique_ptr<Endpoint> endpoint_;
   shm::Segment board_segment_;  // the board, then the mailboxes
   shm::Segment pool_segment_;

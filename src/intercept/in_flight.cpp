@@ -26,8 +26,10 @@ InFlight::InFlight(MPI_Comm comm, bool oversubscribed, ProxyRequests& proxies, s
   nodes_ = find_nodes(comm_);
   platform_ = make_platform({{}, oversubscribed, nullptr, nullptr});
   transport_ = make_message_transport(comm_);
+  maps_ = std::make_unique<RankMaps>(topology_of_nodes(size_, nodes_));
   endpoint_ = std::make_unique<Endpoint>(rank, size_, *platform_, *transport_);
   endpoint_->nodes = nodes_;
+  endpoint_->maps = maps_.get();
   slots_ = std::min(kMostSlots, (highest_tag(comm_) + 1) / kStreamsOfCall);
   next_persistent_stream_ = slots_ * kStreamsOfCall;
 }

@@ -75,6 +75,7 @@ class InFlight final : public Driven {
   std::vector<int> nodes_;  // of each rank the lowest on its node
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<Transport> transport_;
+  std::unique_ptr<RankMaps> maps_;
   std::unique_ptr<Endpoint> endpoint_;
   std::uint64_t calls_ = 0;
   std::uint32_t slots_ = 0;

@@ -25,13 +25,17 @@ bool can_serve_form(const Algorithm& algorithm, Form form) {
 std::string choices_of(Collective collective, Form form) {
   std::string choices = "default, native";
   std::string in_segments;
+  std::string mapped;
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.collective != collective || !can_serve_form(algorithm, form)) continue;
     choices.append(", ").append(algorithm.name);
+    if (mapped.empty() && can_be_mapped(algorithm)) {
+      mapped.append("; with a map of ranks: ").append(algorithm.name).append("@topology");
+    }
     if (!in_segments.empty() || !can_be_pipelined(algorithm)) continue;
     in_segments.append("; in segments: ").append(algorithm.name).append("+4, ").append(algorithm.name).append("+1M");
   }
-  return choices + in_segments;
+  return choices + in_segments + mapped;
 }
 
 // The variable's value; empty counts as not set.

@@ -301,6 +301,27 @@ TEST(Pipelining, NamesAreAsAUserTypesThem) {
   EXPECT_FALSE(parse_choice(Collective::barrier, "native+4"));
 }
 
+TEST(Mapping, NamesAreAsAUserTypesThem) {
+  const auto ring = parse_choice(Collective::allreduce, "ring@topology");
+  ASSERT_TRUE(ring);
+  EXPECT_EQ(ring->algorithm->name, "ring@topology");
+  EXPECT_EQ(ring->algorithm->map->name, "ring");
+  EXPECT_FALSE(ring->algorithm->pipelining.cuts());
+  const auto both = parse_choice(Collective::bcast, "scatter_allgather@recursive_doubling+4");
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->algorithm->map->name, "recursive_doubling");
+  EXPECT_EQ(both->algorithm->pipelining.segments, 4U);
+  EXPECT_FALSE(both->algorithm->commutative_only);
+  EXPECT_TRUE(parse_choice(Collective::reduce, "binomial@topology")->algorithm->commutative_only)
+      << "the order of ranks is another";
+  for (const char* wrong : {"ring@", "@ring", "ring@rong", "ring+4@ring", "ring@ring@ring", "native@ring",
+                            "default@ring", "arrival_stripes@ring", "sorted_linear_tree@ring"}) {
+    EXPECT_FALSE(parse_choice(Collective::allreduce, wrong)) << wrong;
+  }
+  EXPECT_FALSE(parse_choice(Collective::allgather, "ring@ring")) << "its blocks are those of certain ranks";
+  EXPECT_FALSE(parse_choice(Collective::bcast, "arrival_ordered@topology")) << "no map suits it";
+}
+
 TEST(Pipelining, SegmentsAreAsLongAsAskedForOrOneElement) {
   EXPECT_EQ(segments_of({4, 0}, 1000, 1000), 4U);
   EXPECT_EQ(segments_of({4, 0}, 24, 3), 3U);

@@ -59,7 +59,7 @@ std::vector<Shape> shapes_for(const Algorithm& algorithm, int ranks) {
 
 std::string name_of_parameter(const testing::TestParamInfo<Algorithm>& test) {
   std::string name = std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
-  std::replace(name.begin(), name.end(), '+', '_');
+  for (char sign : {'+', '@'}) std::replace(name.begin(), name.end(), sign, '_');
   return name;
 }
 
@@ -220,6 +220,36 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithmBetweenNodes,
                            return algorithm.memory == Memory::none;
                          })),
                          name_of_parameter);
+
+/// With the map that suits them, or another, and in segments as well.
+std::vector<Algorithm> mapped_algorithms() {
+  std::vector<Algorithm> found;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (!can_be_mapped(algorithm)) continue;
+    const bool has_own = find_map_kind(algorithm, "topology") != nullptr;
+    const std::string name = std::string(algorithm.name) + (has_own ? "@topology" : "@rabenseifner");
+    found.push_back(*find_algorithm(algorithm.collective, name));
+    if (can_be_pipelined(algorithm)) found.push_back(*find_algorithm(algorithm.collective, name + "+3"));
+  }
+  return found;
+}
+
+class EveryMappedAlgorithm : public testing::TestWithParam<Algorithm> {};
+
+TEST_P(EveryMappedAlgorithm, PlacementsAndRoots) {
+  for (int ranks : {1, 2, 3, 5, 8, 13, 33}) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      for (const std::vector<int>& nodes : placements(ranks, seed)) {
+        sim::Options options = options_for(ranks, seed);
+        options.nodes = nodes;
+        options.shared_memory = false;
+        run(GetParam(), options, shapes_for(GetParam(), ranks));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryMappedAlgorithm, testing::ValuesIn(mapped_algorithms()), name_of_parameter);
 
 // Predictions of ranks that arrive `gap` ns one after the other in a seeded order: right, the wrong way round, random.
 struct Predicted {

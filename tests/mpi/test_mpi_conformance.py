@@ -24,11 +24,17 @@ EVERYWHERE = [collective for collective in COLLECTIVES if collective not in WITH
 EVERY_RUN = [
     (collective, ranks) for collective in COLLECTIVES for ranks in (RANKS if collective in EVERYWHERE else FEW)
 ]
-# In segments, of ours and of the MPI library's own.
-IN_SEGMENTS = {
-    "allreduce": ["ring+4", "rabenseifner+64K", "recursive_doubling+3", "native+4", "native+64K"],
-    "reduce": ["binomial+4", "binomial+64K", "native+4"],
-    "bcast": ["binomial+4", "scatter_allgather+64K", "native+4", "native+1K"],
+# In segments, of ours and of the MPI library's own; and with ranks renumbered.
+DERIVED = {
+    "allreduce": [
+        *("ring+4", "rabenseifner+64K", "recursive_doubling+3", "native+4", "native+64K"),
+        *("ring@topology", "rabenseifner@topology+4", "reduce_bcast@knomial", "recursive_doubling@binary_tree"),
+    ],
+    "reduce": ["binomial+4", "binomial+64K", "native+4", "reduce_scatter_gather@topology", "event_chain@binary_tree"],
+    "bcast": [
+        *("binomial+4", "scatter_allgather+64K", "native+4", "native+1K"),
+        *("scatter_allgather@recursive_doubling", "event_binary@topology", "binomial@rabenseifner+64K"),
+    ],
     "allgather": ["ring+4", "recursive_doubling+3", "bruck+1K", "arrival_ordered+2"],
     "reduce_scatter_block": ["ring+4", "recursive_halving+1K", "pairwise+3"],
 }
@@ -47,7 +53,7 @@ def test_every_count_and_root(compiled: Callable[..., Path], collective: str, se
 # On one rank every call is passed through, whatever is forced.
 @pytest.mark.parametrize(("collective", "ranks"), [(collective, ranks) for collective, ranks in EVERY_RUN if ranks > 1])
 def test_every_algorithm(compiled: Callable[..., Path], collective: str, ranks: int) -> None:
-    names = algorithms(collective) + IN_SEGMENTS.get(collective, [])
+    names = algorithms(collective) + DERIVED.get(collective, [])
     run_mpi(compiled(PROGRAMS[collective]), ranks, each_env(collective, names)).check()
 
 

@@ -160,7 +160,7 @@ def is_native(name: str) -> bool:
 def parse_algorithms(text: str) -> tuple[str, ...]:
     names = tuple(text.split(","))
     for name in names:
-        if not re.fullmatch(r"[a-z][a-z0-9_]*(\+\d+[KMG]?)?|native:([a-z][a-z0-9_]*|\*)", name):
+        if not re.fullmatch(r"[a-z][a-z0-9_]*(@[a-z][a-z0-9_]*)?(\+\d+[KMG]?)?|native:([a-z][a-z0-9_]*|\*)", name):
             raise UsageError(f"--algorithms {text}: '{name}' is not the name of an algorithm")
     if len(set(names)) != len(names):
         raise UsageError(f"--algorithms {text}: each algorithm once")

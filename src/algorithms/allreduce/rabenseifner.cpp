@@ -2,8 +2,9 @@
 //
 // Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 4.5; "RSA" in Alizadeh 2021.
 // Cost: 2 log2(P) α + 2 n(P-1)/P β + n(P-1)/P γ, all of it after the last arrival.
-// For large messages and many ranks. Each element is finished by one rank and copied by the others. Commutative
-// operations only: the halving pairs ranks that are not neighbours.
+// For large messages and many ranks. Each element is finished by one rank and copied by the others. The first exchange,
+// of half the data, is with the next rank, and the last, of the least, with the farthest: neighbours often share a
+// node. Commutative operations only: the halving pairs ranks that are not neighbours.
 
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/fold.hpp"
@@ -24,8 +25,8 @@ Task rabenseifner(Group& g, Call call) {
       return even_blocks(call.count, parts, static_cast<std::size_t>(first), static_cast<std::size_t>(blocks));
     };
 
-    const auto rank_of = [&](int participant) { return fold.rank_of(participant); };
-    const Participant me{fold.number, fold.power};
+    const auto rank_of = [&](int number) { return fold.rank_of(reversed_bits(number, fold.power)); };
+    const Participant me{reversed_bits(fold.number, fold.power), fold.power};
     Task halving = reduce_by_halving(g, call, call.output, theirs, me, run, rank_of);
     co_await halving;
     Task doubling = gather_by_doubling(g, call, call.output, me, run, rank_of);

@@ -12,6 +12,14 @@ struct Participant {
   int of;  // a power of two
 };
 
+/// The number with the same bits in reverse, of those that `of`, a power of two, has room for. Participants numbered so
+/// exchange the most with the rank beside them, where they would with the one farthest away.
+inline int reversed_bits(int number, int of) {
+  int reversed = 0;
+  for (int bit = 1; bit < of; bit *= 2) reversed = 2 * reversed + ((number & bit) != 0 ? 1 : 0);
+  return reversed;
+}
+
 /// Of what is left, everybody keeps the half that holds its own run, and gives the other away; `accumulator` has the
 /// whole, `theirs` room for half of it. `run(first, count)` are the elements of so many participants, `rank_of` says
 /// who they are. Does not keep the order of ranks.

@@ -2,7 +2,8 @@
 //
 // Rabenseifner 2004; Thakur, Rabenseifner, Gropp 2005, section 4.4.
 // Cost: 2 log2(P) α + 2 n(P-1)/P β + n(P-1)/P γ, all of it after the last arrival. For large messages; commutative
-// operations only. Ranks are numbered relative to the root, so that the gather ends there.
+// operations only. Ranks are numbered relative to the root, so that the gather ends there. The first exchange, of half
+// the data, is with the next rank, as in allreduce's rabenseifner.
 
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/halving.hpp"
@@ -14,21 +15,26 @@ Task reduce_scatter_gather(Group& g, Call call) {
   const int p = g.size();
   const int power = floor_power_of_two(p);
   const int extra = p - power;
-  const int me = relative_rank(g.rank(), call.root, p);
-  const auto rank_of = [&](int relative) { return absolute_rank(relative, call.root, p); };
+  const int relative = relative_rank(g.rank(), call.root, p);
+  const bool paired = relative < 2 * extra;
+  const int me = reversed_bits(paired ? relative / 2 : relative - extra, power);
+  const auto rank_of = [&](int number) {
+    const int participant = reversed_bits(number, power);
+    return absolute_rank(participant < extra ? 2 * participant : participant + extra, call.root, p);
+  };
 
   Scratch memory = g.scratch(2 * call.bytes());
   std::byte* theirs = memory.data();
   std::byte* accumulator = g.rank() == call.root ? call.output : memory.data() + call.bytes();
   g.copy(accumulator, call.input, call.bytes());
 
-  // The `extra` ranks beyond the power of two hand everything to a partner and leave.
-  if (me >= power) {
-    co_await g.send(accumulator, call.bytes(), rank_of(me - power));
+  // With `extra` ranks more than a power of two, of so many pairs one hands everything to the other and leaves.
+  if (paired && relative % 2 == 1) {
+    co_await g.send(accumulator, call.bytes(), rank_of(me));
     co_return;
   }
-  if (me < extra) {
-    co_await g.recv(theirs, call.bytes(), rank_of(me + power));
+  if (paired) {
+    co_await g.recv(theirs, call.bytes(), absolute_rank(relative + 1, call.root, p));
     g.reduce(call, theirs, accumulator, call.count);
   }
 

@@ -14,6 +14,20 @@ void print_flag(const char* key, bool value, const char* end = ", ") {
   std::printf("\"%s\": %s%s", key, value ? "true" : "false", end);
 }
 
+// The names that may follow `@`, that for what suits it first; none where ranks cannot be renumbered.
+void print_maps(const stretto::Algorithm& algorithm) {
+  std::printf("\"maps\": [");
+  const char* separator = "";
+  const auto print_name = [&](std::string_view name) {
+    if (!stretto::can_be_mapped(algorithm) || stretto::find_map_kind(algorithm, name) == nullptr) return;
+    std::printf("%s\"%.*s\"", separator, static_cast<int>(name.size()), name.data());
+    separator = ", ";
+  };
+  print_name("topology");
+  for (const stretto::MapKind& kind : stretto::map_kinds()) print_name(kind.name);
+  std::printf("]}");
+}
+
 }  // namespace
 
 int main() {
@@ -30,7 +44,8 @@ int main() {
     print_flag("needs_prediction", algorithm.needs_prediction());
     print_flag("commutative_only", algorithm.commutative_only);
     print_flag("deterministic", algorithm.deterministic);
-    print_flag("can_be_pipelined", stretto::can_be_pipelined(algorithm), "}");
+    print_flag("can_be_pipelined", stretto::can_be_pipelined(algorithm));
+    print_maps(algorithm);
     separator = ",";
   }
   std::printf("\n]\n");

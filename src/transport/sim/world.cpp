@@ -31,6 +31,7 @@ class World::Rank final : public Platform, public Transport {
       : world_(world), number_(number), endpoint_(number, size, *this, *this), group_(endpoint_) {
     endpoint_.costs = world.costs();
     endpoint_.nodes = world.nodes_;
+    endpoint_.maps = &world.maps_;
     if (!world.options_.shared_memory) return;
     board_.emplace(line_aligned(world.board_memory_), size, number);
     board_->attach_pool(line_aligned(world.pool_memory_), world.options_.pool_bytes);
@@ -107,6 +108,7 @@ class World::Rank final : public Platform, public Transport {
 World::World(Options options)
     : options_(std::move(options)),
       nodes_(find_nodes(options_)),
+      maps_(topology_of_nodes(options_.ranks, nodes_)),
       random_(options_.seed),
       board_memory_(options_.shared_memory ? Board::memory_bytes(options_.ranks) + kLine : 0),
       pool_memory_(options_.shared_memory ? options_.pool_bytes + kLine : 0) {
@@ -246,6 +248,7 @@ void World::run_rank(int number, std::int64_t time) {
 }
 
 void World::send(int from, Transfer& transfer) {
+  if (options_.on_send) options_.on_send(from, transfer.peer, transfer.bytes);
   Rank& sender = *ranks_[static_cast<std::size_t>(from)];
   Rank& receiver = *ranks_[static_cast<std::size_t>(transfer.peer)];
   const Link& cost = link(from, transfer.peer);

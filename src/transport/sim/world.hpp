@@ -20,6 +20,7 @@
 
 #include "arrival/board.hpp"
 #include "core/group.hpp"
+#include "topology/rank_maps.hpp"
 
 namespace stretto::sim {
 
@@ -55,6 +56,7 @@ struct Options {
   // False: messages take their time but carry nothing, for times alone. Short ones do, as an algorithm may act on them.
   bool move_data = true;
   static constexpr std::size_t kAlwaysMovedBytes = 256;
+  std::function<void(int from, int to, std::size_t bytes)> on_send;  // sees every message; may be empty
 };
 
 class World {
@@ -102,6 +104,7 @@ class World {
 
   const Options options_;
   const std::vector<int> nodes_;
+  RankMaps maps_;  // all ranks know the same
   std::mt19937_64 random_;
   std::vector<double> first_detour_ns_;  // of each rank; empty without
   std::vector<std::byte> board_memory_;  // empty without shared memory; the pool, too

@@ -1,4 +1,4 @@
-"""Scatter and gather with one message a node, on nodes with several ranks each."""
+"""Algorithms that depend on who shares a node, on nodes with several ranks each."""
 
 from __future__ import annotations
 
@@ -14,13 +14,21 @@ from stretto.cluster import cluster
 MAPPINGS = {"in turn": "node:oversubscribe", "side by side": "ppr:3:node:oversubscribe"}
 
 
+# Those with one message a node, and those that renumber the ranks.
+FORCED = [
+    *(("scatter", "two_level"), ("gather", "two_level")),
+    *(("allreduce", "ring@topology"), ("allreduce", "rabenseifner@topology+4"), ("reduce", "binomial@topology")),
+    *(("bcast", "event_binary@topology"), ("bcast", "scatter_allgather@recursive_doubling")),
+]
+
+
 @open_mpi_only("placement is asked for as Open MPI 4 does")
 @pytest.mark.usefixtures("runtime")
 @pytest.mark.parametrize("mapping", MAPPINGS)
-@pytest.mark.parametrize("collective", ("scatter", "gather"))
-def test_every_count_and_root(compiled: Callable[..., Path], collective: str, mapping: str) -> None:
+@pytest.mark.parametrize(("collective", "algorithm"), FORCED)
+def test_every_count_and_root(compiled: Callable[..., Path], collective: str, algorithm: str, mapping: str) -> None:
     """The program asserts which algorithm ran. One of the three nodes has fewer ranks than the others."""
-    settings = stretto_env(**{collective: "two_level"})
+    settings = stretto_env(**{collective: algorithm})
     del settings["LD_PRELOAD"]
     settings["OMPI_MCA_rmaps_base_mapping_policy"] = MAPPINGS[mapping]
     with cluster(nodes=3, rate="0") as nodes:

@@ -1,0 +1,38 @@
+// The rank maps of one communicator, each made when first asked for.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "core/group.hpp"
+#include "topology/maps.hpp"
+
+namespace stretto {
+
+/// Makes a map whose virtual rank 0 is rank `first`.
+using MakeMap = RankMap (*)(const Topology& topology, int first);
+
+/// All ranks find the same maps, as they know the same topology. May be used by several threads.
+class RankMaps {
+ public:
+  explicit RankMaps(Topology topology) : topology_(std::move(topology)) {}
+
+  const Topology& topology() const { return topology_; }
+  std::shared_ptr<const Renumbering> find(MakeMap make, int first);
+
+ private:
+  // Where every rank is root in turn, the maps of all would take O(P^2) memory.
+  static constexpr std::size_t kMostKept = 16;
+  struct Kept {
+    MakeMap make;
+    int first;
+    std::shared_ptr<const Renumbering> numbers;
+  };
+
+  const Topology topology_;
+  std::mutex mutex_;
+  std::list<Kept> kept_;  // the latest used first
+};
+
+}  // namespace stretto
