@@ -41,13 +41,18 @@ const char* find_name(const Names<Value, n>& names, Value wanted) {
   return "";
 }
 
+// At commas that are not within brackets: those belong to a name, hierarchical(binomial,ring).
 std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    parts.push_back(text.substr(begin, comma - begin));
-    begin = comma + 1;
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char letter : text) {
+    if (letter == '(') ++depth;
+    if (letter == ')') --depth;
+    if (letter == ',' && depth == 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += letter;
+    }
   }
   return parts;
 }

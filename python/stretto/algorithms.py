@@ -1,7 +1,6 @@
 """The algorithm registry, as the compiled library tells it."""
 
 import json
-import re
 import subprocess
 from dataclasses import dataclass, fields
 
@@ -47,40 +46,28 @@ def parse_registry(text: str) -> list[Algorithm]:
 
 def load_registry() -> list[Algorithm]:
     """All algorithms of the built library. Raises StrettoError where the registry program is missing or fails."""
+    return parse_registry(_run_registry().stdout)
+
+
+def _run_registry(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """What stretto-registry ends with: 0, or 1 for a choice that cannot be. Raises StrettoError where it fails."""
     program = built_program("stretto-registry")
     try:
-        result = subprocess.run([program], capture_output=True, text=True, timeout=30, check=True)
+        result = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.SubprocessError) as error:
         raise StrettoError(f"{program} failed ({error}): run `make build` again") from error
-    return parse_registry(result.stdout)
-
-
-def without_segments(choice: str) -> str:
-    """`ring` of `ring+4` or `ring+32M`; any other choice as it is. The library takes the same (parse_pipelined)."""
-    found = re.fullmatch(r"([^+]+)\+(\d{1,4})([KMG]?)", choice)
-    if found is None:
-        return choice
-    base, number, unit = found.groups()
-    least, most = (1, 9999) if unit else (2, 1024)
-    return base if least <= int(number) <= most else choice
+    if result.returncode not in ((0, 1) if arguments else (0,)):
+        raise StrettoError(f"{program} ended with {result.returncode}: run `make build` again")
+    return result
 
 
 def check_choice(collective: str, choice: str, origin: str) -> None:
-    """Raise StrettoError unless `choice` can run `collective`; `origin` is the option or variable it came from."""
+    """Raise StrettoError unless `choice` can run `collective`; `origin` is the option or variable it came from.
+
+    The library's own parser decides (stretto-registry).
+    """
     if choice in ALWAYS:
         return
-    known = [algorithm for algorithm in load_registry() if algorithm.collective == collective]
-    names = [algorithm.name for algorithm in known]
-    segmented = [algorithm.name for algorithm in known if algorithm.can_be_pipelined]
-    mapped = [f"{algorithm.name}@{name}" for algorithm in known for name in algorithm.maps]
-    whole = without_segments(choice)
-    base = whole.partition("@")[0]
-    if whole in (*names, *mapped) and (whole == choice or base in segmented):
-        return
-    if whole == "native" and segmented:
-        return
-    hints = f"; in segments: {segmented[0]}+4, {segmented[0]}+1M" if segmented else ""
-    hints += f"; with a map of ranks: {mapped[0]}" if mapped else ""
-    raise StrettoError(
-        f"{origin}={choice}: no such {collective} algorithm; choose from {', '.join([*ALWAYS, *names])}{hints}"
-    )
+    result = _run_registry(collective, choice)
+    if result.returncode != 0:
+        raise StrettoError(f"{origin}={choice}: no such {collective} algorithm; choose from {result.stdout.strip()}")

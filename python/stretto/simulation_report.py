@@ -19,7 +19,7 @@ from stretto.bench.report import (
     summarise,
     write_json,
 )
-from stretto.bench.request import Arrival, UsageError, parse_algorithms
+from stretto.bench.request import Arrival, UsageError, parse_algorithms, split_algorithms
 from stretto.bench.stats import METRICS
 
 # Calls before the first that counts, so that `stretto sim` and `stretto model` see the same delays: in the former's the
@@ -35,14 +35,14 @@ def choose_iterations(arrival: Arrival, size_bytes: int) -> int:
 
 def choose_algorithms(collective: str, names: str, shared_memory: bool) -> tuple[str, ...]:
     """The algorithms in `names`, in which `all` stands for those of the registry that can run."""
-    if "all" not in names.split(","):
+    if "all" not in split_algorithms(names):
         return parse_algorithms(names)
     able = ",".join(
         entry.name
         for entry in load_registry()
         if entry.collective == collective and (shared_memory or not entry.needs_shared_memory)
     )
-    wanted = [able if name == "all" else name for name in names.split(",")]
+    wanted = [able if name == "all" else name for name in split_algorithms(names)]
     if not any(wanted):
         raise UsageError(f"--algorithms {names}: Stretto has none of {collective} that could run here")
     return parse_algorithms(",".join(filter(None, wanted)))

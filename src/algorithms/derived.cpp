@@ -2,6 +2,7 @@
 #include <array>
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -17,33 +18,56 @@ const Algorithm* find_plain(Collective collective, std::string_view name) {
   return found == table.end() ? nullptr : &*found;
 }
 
-// What the MPI library runs, of which no more is known.
-Algorithm native_algorithm(Collective collective) {
-  Algorithm native{};
-  native.collective = collective;
-  native.name = "native";
-  return native;
+// An algorithm of this process, with all that it refers to.
+struct Derived {
+  std::string name;
+  Algorithm algorithm;
+  Hierarchy hierarchy;
+};
+
+// One that is made of two others.
+bool derive_hierarchical(Collective collective, std::string_view name, Derived& made) {
+  if (!find_hierarchy(collective, parse_hierarchical(name), made.hierarchy)) return false;
+  made.algorithm = *made.hierarchy.between;
+  const auto note = [&](const Algorithm* part) {
+    if (part != nullptr) made.algorithm.deterministic = made.algorithm.deterministic && part->deterministic;
+  };
+  note(made.hierarchy.up);
+  note(made.hierarchy.down);
+  made.algorithm.commutative_only = made.hierarchy.up != nullptr;  // units may hold any ranks
+  made.algorithm.hierarchy = &made.hierarchy;
+  made.algorithm.pipelining = {};
+  return true;
 }
 
-// What `name` means, but for its name.
-bool derive(Collective collective, std::string_view name, Algorithm& made) {
+// One of the registry under a map, or as it is; or what the MPI library runs, of which no more is known.
+bool derive_mapped(Collective collective, std::string_view name, Derived& made) {
+  const std::size_t at = std::min(name.find('@'), name.size());
+  made.algorithm = {};
+  made.algorithm.collective = collective;
+  made.algorithm.name = "native";
+  const std::string_view plain = name.substr(0, at);
+  if (plain != made.algorithm.name) {
+    const Algorithm* const base = find_plain(collective, plain);
+    if (base == nullptr) return false;
+    made.algorithm = *base;
+  }
+  if (at == name.size()) return true;
+  if (!can_be_mapped(made.algorithm)) return false;
+  made.algorithm.map = find_map_kind(made.algorithm, name.substr(at + 1));
+  made.algorithm.commutative_only = collective != Collective::bcast;  // the order of ranks is another
+  return made.algorithm.map != nullptr;
+}
+
+bool derive(Collective collective, std::string_view name, Derived& made) {
   const auto in_segments = parse_pipelined(name);
   const std::string_view whole = in_segments ? in_segments->base : name;
-  const std::size_t at = std::min(whole.find('@'), whole.size());
-  const Algorithm native = native_algorithm(collective);
-  const std::string_view plain = whole.substr(0, at);
-  const Algorithm* base = plain == native.name ? &native : find_plain(collective, plain);
-  if (base == nullptr || (!in_segments && at == whole.size())) return false;
-  made = *base;
-  if (at < whole.size()) {
-    made.map = find_map_kind(*base, whole.substr(at + 1));
-    if (made.map == nullptr || !can_be_mapped(*base)) return false;
-    made.commutative_only = collective != Collective::bcast;  // the order of ranks is another
-  }
-  if (in_segments) {
-    if (!can_be_pipelined(*base)) return false;
-    made.pipelining = in_segments->pipelining;
-  }
+  if (!derive_hierarchical(collective, whole, made) && !derive_mapped(collective, whole, made)) return false;
+  if (!in_segments) return made.algorithm.run != nullptr;
+  // Segments within segments would meet each other's messages.
+  const bool cut_within = made.algorithm.hierarchy != nullptr && has_segments(made.hierarchy);
+  if (cut_within || !can_be_pipelined(made.algorithm)) return false;
+  made.algorithm.pipelining = in_segments->pipelining;
   return true;
 }
 
@@ -51,32 +75,28 @@ bool derive(Collective collective, std::string_view name, Algorithm& made) {
 class DerivedAlgorithms {
  public:
   std::size_t size() const { return size_.load(std::memory_order_acquire); }
-  const Algorithm& operator[](std::size_t index) const { return entries_[index].algorithm; }
+  const Algorithm& operator[](std::size_t index) const { return entries_[index]->algorithm; }
 
   const Algorithm* find(Collective collective, std::string_view name) {
     const std::scoped_lock lock(mutex_);
     for (std::size_t i = 0; i < size(); ++i) {
-      const Algorithm& one = entries_[i].algorithm;
+      const Algorithm& one = entries_[i]->algorithm;
       if (one.collective == collective && one.name == name) return &one;
     }
-    Algorithm made{};
-    if (!derive(collective, name, made) || algorithm_count() == kMostAlgorithms) return nullptr;
-    Entry& entry = entries_[size()];
-    entry.name = name;
-    entry.algorithm = made;
-    entry.algorithm.name = entry.name;
+    auto made = std::make_unique<Derived>();
+    if (!derive(collective, name, *made) || algorithm_count() == kMostAlgorithms) return nullptr;
+    made->name = name;
+    made->algorithm.name = made->name;
+    std::unique_ptr<Derived>& entry = entries_[size()];  // those that it is made of have been added meanwhile
+    entry = std::move(made);
     size_.fetch_add(1, std::memory_order_release);
-    return &entry.algorithm;
+    return &entry->algorithm;
   }
 
  private:
-  struct Entry {
-    std::string name;
-    Algorithm algorithm;
-  };
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;
   std::atomic<std::size_t> size_{0};
-  std::array<Entry, kMostAlgorithms> entries_{};
+  std::array<std::unique_ptr<Derived>, kMostAlgorithms> entries_{};
 };
 
 DerivedAlgorithms& derived_algorithms() {
@@ -88,7 +108,7 @@ DerivedAlgorithms& derived_algorithms() {
 
 const Algorithm* find_algorithm(Collective collective, std::string_view name) {
   const Algorithm* const plain = find_plain(collective, name);
-  const bool derived = name.find_first_of("@+") != std::string_view::npos;
+  const bool derived = name.find_first_of("@+(") != std::string_view::npos;
   return plain != nullptr || !derived ? plain : derived_algorithms().find(collective, name);
 }
 

@@ -78,7 +78,7 @@ bool can_be_mapped(const Algorithm& algorithm) {
 
 Task run_mapped(Group& g, const Algorithm& algorithm, Call call) {
   const std::shared_ptr<const Renumbering> numbers = g.endpoint().maps->find(algorithm.map->make, call.root);
-  Group renumbered = g.renumbered(*numbers);
+  Group renumbered = g.of(numbers->rank_of, numbers->virtual_of[static_cast<std::size_t>(g.rank())]);
   Algorithm unmapped = algorithm;
   unmapped.map = nullptr;
   call.root = 0;

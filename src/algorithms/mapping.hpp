@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "core/group.hpp"
 #include "topology/rank_maps.hpp"
 
 namespace stretto {

@@ -52,7 +52,8 @@ std::optional<PipelinedName> parse_pipelined(std::string_view name) {
   if (status != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
   if (number < (unit > 0 ? 1U : 2U) || number > (unit > 0 ? kMostUnits : kMostSegments)) return std::nullopt;
   PipelinedName parsed{name.substr(0, plus), {}};
-  if (parsed.base.find('+') != std::string_view::npos) return std::nullopt;
+  // The parts of a hierarchy may be in segments themselves; others are cut once.
+  if (parsed.base.find('+') != std::string_view::npos && !parsed.base.ends_with(')')) return std::nullopt;
   (unit > 0 ? parsed.pipelining.segment_bytes : parsed.pipelining.segments) = number * std::max<std::size_t>(unit, 1);
   return parsed;
 }

@@ -326,6 +326,10 @@ Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {
     co_await run_pipelined(g, algorithm, call);
     co_return;
   }
+  if (algorithm.hierarchy != nullptr) {
+    co_await run_hierarchical(g, algorithm, call);
+    co_return;
+  }
   if (algorithm.memory == Memory::none) {
     co_await algorithm.run(g, call);
     co_return;

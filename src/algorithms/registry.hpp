@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "algorithms/hierarchy.hpp"
 #include "algorithms/mapping.hpp"
 #include "algorithms/pipelining.hpp"
 #include "core/group.hpp"
@@ -73,6 +74,7 @@ struct Algorithm {
   // Of one that find_algorithm has made:
   Pipelining pipelining{};
   const MapKind* map = nullptr;
+  const Hierarchy* hierarchy = nullptr;
 
   /// Whether it is of any use only where the next call can be foreseen.
   bool needs_prediction() const { return order_use != OrderUse::none || begins_ahead; }
@@ -102,7 +104,8 @@ std::span<const Algorithm> algorithms();
 
 /// nullptr if there is none of that name. One that is derived from another is made when first asked for: a name of the
 /// registry, then `@` and a map of ranks (mapping.hpp), then `+` and segments (pipelining.hpp), of which either may be
-/// missing: `ring@topology+4`. The MPI library's own in segments, `native+4`, has no `run`.
+/// missing: `ring@topology+4`; or `hierarchical(binomial,ring)` (hierarchy.hpp) and perhaps segments. The MPI library's
+/// own in segments, `native+4`, has no `run`.
 const Algorithm* find_algorithm(Collective collective, std::string_view name);
 
 /// Those of the registry and the derived ones that have been asked for, by number; the former are the same in every

@@ -3,7 +3,6 @@
 
 #include <cstring>
 #include <span>
-#include <vector>
 
 #include "core/costs.hpp"
 #include "core/executor.hpp"
@@ -71,12 +70,6 @@ struct Call {
   }
 };
 
-/// Other numbers for the ranks: an algorithm sees virtual ranks, and its messages go to the real ones.
-struct Renumbering {
-  std::vector<int> rank_of;     // of each virtual rank
-  std::vector<int> virtual_of;  // of each rank
-};
-
 /// One rank's connection to the others of a communicator; lives as long as the communicator.
 struct Endpoint {
   int rank;
@@ -98,7 +91,7 @@ class Group {
  public:
   /// Messages of groups with different streams do not meet.
   explicit Group(Endpoint& endpoint, std::uint32_t stream = 0)
-      : endpoint_(endpoint), stream_(stream), rank_(endpoint.rank) {}
+      : endpoint_(endpoint), stream_(stream), rank_(endpoint.rank), size_(endpoint.size) {}
 
   /// The same ranks, whose streams are others than this group's below `first`.
   Group with_streams_from(std::uint32_t first) const {
@@ -106,16 +99,20 @@ class Group {
     other.stream_ += first;
     return other;
   }
-  /// The same ranks under other numbers, for algorithms of messages alone; `numbers` outlives the group.
-  Group renumbered(const Renumbering& numbers) const {
+  /// Those of `ranks` of the communicator, under the numbers of their places there, for algorithms of messages alone:
+  /// all ranks in another order, or some of them. This rank is number `mine`; `ranks` outlives the group.
+  Group of(std::span<const int> ranks, int mine) const {
     Group other = *this;
-    other.numbers_ = &numbers;
-    other.rank_ = numbers.virtual_of[static_cast<std::size_t>(endpoint_.rank)];
+    other.ranks_ = ranks;
+    other.rank_ = mine;
+    other.size_ = static_cast<int>(ranks.size());
     return other;
   }
 
   int rank() const { return rank_; }
-  int size() const { return endpoint_.size; }
+  int size() const { return size_; }
+  /// The number in the communicator of a rank of this group.
+  int real(int rank) const { return ranks_.empty() ? rank : ranks_[static_cast<std::size_t>(rank)]; }
   Endpoint& endpoint() { return endpoint_; }
   Board& board() { return *endpoint_.board; }
   const Costs& costs() const { return endpoint_.costs; }
@@ -165,12 +162,11 @@ class Group {
   Scratch scratch(std::size_t bytes) { return endpoint_.scratch.take(bytes); }
 
  private:
-  int real(int rank) const { return numbers_ == nullptr ? rank : numbers_->rank_of[static_cast<std::size_t>(rank)]; }
-
   Endpoint& endpoint_;
   std::uint32_t stream_;
   int rank_;
-  const Renumbering* numbers_ = nullptr;
+  int size_;
+  std::span<const int> ranks_;  // empty: all, by their own numbers
 };
 
 }  // namespace stretto

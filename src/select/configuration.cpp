@@ -22,22 +22,6 @@ bool can_serve_form(const Algorithm& algorithm, Form form) {
   return form == Form::blocking || can_be_non_blocking(algorithm);
 }
 
-std::string choices_of(Collective collective, Form form) {
-  std::string choices = "default, native";
-  std::string in_segments;
-  std::string mapped;
-  for (const Algorithm& algorithm : algorithms()) {
-    if (algorithm.collective != collective || !can_serve_form(algorithm, form)) continue;
-    choices.append(", ").append(algorithm.name);
-    if (mapped.empty() && can_be_mapped(algorithm)) {
-      mapped.append("; with a map of ranks: ").append(algorithm.name).append("@topology");
-    }
-    if (!in_segments.empty() || !can_be_pipelined(algorithm)) continue;
-    in_segments.append("; in segments: ").append(algorithm.name).append("+4, ").append(algorithm.name).append("+1M");
-  }
-  return choices + in_segments + mapped;
-}
-
 // The variable's value; empty counts as not set.
 const char* setting(const char* variable) {
   const char* value = std::getenv(variable);
@@ -161,6 +145,38 @@ void read_profile(ProfileSettings& profile, std::string& error) {
 
 bool can_be_non_blocking(const Algorithm& algorithm) {
   return algorithm.memory == Memory::none && !algorithm.needs_prediction();
+}
+
+namespace {
+
+// Where there can be one.
+std::string example_of_hierarchy(Collective collective) {
+  for (const std::string_view name : {"binomial", "dissemination"}) {
+    for (const std::string_view between : {std::string_view("ring"), name}) {
+      Hierarchy hierarchy{};
+      if (!find_hierarchy(collective, {name, between}, hierarchy)) continue;
+      return "; in a hierarchy: hierarchical(" + std::string(name) + "," + std::string(between) + ")";
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string choices_of(Collective collective, Form form) {
+  std::string choices = "default, native";
+  std::string in_segments;
+  std::string mapped;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (algorithm.collective != collective || !can_serve_form(algorithm, form)) continue;
+    choices.append(", ").append(algorithm.name);
+    if (mapped.empty() && can_be_mapped(algorithm)) {
+      mapped.append("; with a map of ranks: ").append(algorithm.name).append("@topology");
+    }
+    if (!in_segments.empty() || !can_be_pipelined(algorithm)) continue;
+    in_segments.append("; in segments: ").append(algorithm.name).append("+4, ").append(algorithm.name).append("+1M");
+  }
+  return choices + in_segments + mapped + example_of_hierarchy(collective);
 }
 
 std::optional<Choice> parse_choice(Collective collective, std::string_view text, Form form) {

@@ -28,6 +28,9 @@ enum class Form { blocking, non_blocking };
 /// "native".
 std::optional<Choice> parse_choice(Collective collective, std::string_view text, Form form = Form::blocking);
 
+/// What `parse_choice` takes, in words.
+std::string choices_of(Collective collective, Form form = Form::blocking);
+
 /// Whether calls can go on when the program does something else.
 bool can_be_non_blocking(const Algorithm& algorithm);
 

@@ -5,10 +5,15 @@
 #include <memory>
 #include <mutex>
 
-#include "core/group.hpp"
 #include "topology/maps.hpp"
 
 namespace stretto {
+
+/// A rank map, both ways.
+struct Renumbering {
+  RankMap rank_of;              // of each virtual rank
+  std::vector<int> virtual_of;  // of each rank
+};
 
 /// Makes a map whose virtual rank 0 is rank `first`.
 using MakeMap = RankMap (*)(const Topology& topology, int first);

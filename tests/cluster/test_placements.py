@@ -14,11 +14,13 @@ from stretto.cluster import cluster
 MAPPINGS = {"in turn": "node:oversubscribe", "side by side": "ppr:3:node:oversubscribe"}
 
 
-# Those with one message a node, and those that renumber the ranks.
+# Those with one message a node, those that renumber the ranks, and hierarchies.
 FORCED = [
     *(("scatter", "two_level"), ("gather", "two_level")),
     *(("allreduce", "ring@topology"), ("allreduce", "rabenseifner@topology+4"), ("reduce", "binomial@topology")),
     *(("bcast", "event_binary@topology"), ("bcast", "scatter_allgather@recursive_doubling")),
+    ("allreduce", "hierarchical(reduce_scatter_gather,rabenseifner)"),
+    *(("reduce", "hierarchical(binomial,event_chain)"), ("bcast", "hierarchical(binomial,binomial)+3")),
 ]
 
 

@@ -322,6 +322,36 @@ TEST(Mapping, NamesAreAsAUserTypesThem) {
   EXPECT_FALSE(parse_choice(Collective::bcast, "arrival_ordered@topology")) << "no map suits it";
 }
 
+TEST(Hierarchy, NamesAreAsAUserTypesThem) {
+  const auto two = parse_choice(Collective::allreduce, "hierarchical(reduce_scatter_gather,rabenseifner)");
+  ASSERT_TRUE(two);
+  const Hierarchy& how = *two->algorithm->hierarchy;
+  EXPECT_EQ(how.up, find_algorithm(Collective::reduce, "reduce_scatter_gather"));
+  EXPECT_EQ(how.between, find_algorithm(Collective::allreduce, "rabenseifner"));
+  EXPECT_EQ(how.down, find_algorithm(Collective::bcast, "binomial")) << "bcast has none of the name";
+  EXPECT_TRUE(two->algorithm->commutative_only);
+  EXPECT_TRUE(two->algorithm->deterministic);
+  EXPECT_FALSE(parse_choice(Collective::allreduce, "hierarchical(event_binary,ring)")->algorithm->deterministic);
+
+  const auto three = parse_choice(Collective::bcast, "hierarchical(binomial,hierarchical(event_chain,binomial))+4");
+  ASSERT_TRUE(three);
+  EXPECT_EQ(three->algorithm->pipelining.segments, 4U);
+  EXPECT_EQ(three->algorithm->hierarchy->between->name, "hierarchical(event_chain,binomial)");
+  EXPECT_EQ(three->algorithm->hierarchy->up, nullptr);
+  EXPECT_FALSE(three->algorithm->commutative_only);
+  EXPECT_EQ(parse_choice(Collective::bcast, "hierarchical(binomial,event_chain+4)")->algorithm->pipelining.segments,
+            1U);
+  for (const char* wrong :
+       {"hierarchical", "hierarchical()", "hierarchical(binomial)", "hierarchical(binomial,)", "hierarchical(,ring)",
+        "hierarchical(rong,ring)", "hierarchical(binomial,rong)", "hierarchical(binomial,ring",
+        "hierarchical(ring,ring)", "hierarchical(binomial,ring)x", "hierarchical(binomial,ring@ring)",
+        "hierarchical(binomial,native)", "hierarchical(binomial,ring)@ring", "hierarchical(binomial,arrival_stripes)",
+        "hierarchical(binomial,ring+4)+4", "hierarchical(binomial,ring,ring)"}) {
+    EXPECT_FALSE(parse_choice(Collective::allreduce, wrong)) << wrong;
+  }
+  EXPECT_FALSE(parse_choice(Collective::alltoall, "hierarchical(linear,linear)"));
+}
+
 TEST(Pipelining, SegmentsAreAsLongAsAskedForOrOneElement) {
   EXPECT_EQ(segments_of({4, 0}, 1000, 1000), 4U);
   EXPECT_EQ(segments_of({4, 0}, 24, 3), 3U);

@@ -7,61 +7,10 @@
 #include <iterator>
 #include <numeric>
 
-#include "checks.hpp"
-#include "transport/sim/world.hpp"
+#include "runs.hpp"
 
 namespace stretto::conformance {
 namespace {
-
-std::string label(const Algorithm& algorithm, int ranks, std::uint64_t seed) {
-  return std::string(name_of(algorithm.collective)) + "/" + std::string(algorithm.name) +
-         " P=" + std::to_string(ranks) + " seed=" + std::to_string(seed);
-}
-
-sim::Options options_for(int ranks, std::uint64_t seed) {
-  sim::Options options;
-  options.ranks = ranks;
-  options.seed = seed;
-  options.jitter_ns = seed % 3 == 0 ? 0 : 3000;
-  options.eager_bytes = seed % 2 == 0 ? 0 : 1024;  // every other seed: all messages wait for their receiver
-  options.single_copy = seed % 4 < 2;
-  options.pool_bytes = (seed % 2 == 0 ? 256 : 2048) * std::size_t{1024};  // the long messages: several windows, or one
-  return options;
-}
-
-/// A row of calls, back to back, with varying shapes.
-Task several_calls(Group& g, const Algorithm& algorithm, std::vector<Shape> shapes, std::string name) {
-  for (unsigned call = 0; call < shapes.size(); ++call) {
-    co_await run_and_check(g, algorithm, shapes[call], call, name);
-  }
-}
-
-void run(const Algorithm& algorithm, const sim::Options& options, const std::vector<Shape>& shapes) {
-  sim::World world(options);
-  const std::string name = label(algorithm, options.ranks, options.seed);
-  SCOPED_TRACE(name);
-  world.run([&](Group& g) { return several_calls(g, algorithm, shapes, name); });
-}
-
-std::vector<Shape> shapes_for(const Algorithm& algorithm, int ranks) {
-  std::vector<Shape> shapes;
-  int root = 0;
-  for (std::size_t count : {std::size_t{1}, std::size_t{0}, std::size_t{2}, std::size_t{7},
-                            static_cast<std::size_t>(ranks), std::size_t{13}, std::size_t{1000}}) {
-    for (bool in_place : {false, true}) {
-      shapes.push_back({count, root, in_place, false});
-      if (!algorithm.commutative_only) shapes.push_back({count, root, in_place, true});
-      root = (root + 1) % ranks;
-    }
-  }
-  return shapes;
-}
-
-std::string name_of_parameter(const testing::TestParamInfo<Algorithm>& test) {
-  std::string name = std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
-  for (char sign : {'+', '@'}) std::replace(name.begin(), name.end(), sign, '_');
-  return name;
-}
 
 class EveryAlgorithm : public testing::TestWithParam<Algorithm> {};
 
@@ -133,36 +82,6 @@ TEST_P(EveryAlgorithm, RandomArrivals) {
 INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, testing::ValuesIn(algorithms().begin(), algorithms().end()),
                          name_of_parameter);
 
-/// In few segments, and in so many that they wait for each other.
-std::vector<Algorithm> pipelined_algorithms() {
-  std::vector<Algorithm> found;
-  for (const Algorithm& algorithm : algorithms()) {
-    if (!can_be_pipelined(algorithm)) continue;
-    for (const char* suffix : {"+3", "+1K"}) {
-      found.push_back(*find_algorithm(algorithm.collective, std::string(algorithm.name) + suffix));
-    }
-  }
-  return found;
-}
-
-class EveryPipelinedAlgorithm : public testing::TestWithParam<Algorithm> {};
-
-TEST_P(EveryPipelinedAlgorithm, CountsAndArrivals) {
-  for (int ranks : {1, 2, 3, 5, 8, 13}) {
-    for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      sim::Options options = options_for(ranks, seed);
-      std::mt19937_64 random(seed);
-      for (int rank = 0; rank < ranks; ++rank)
-        options.arrivals_ns.push_back(static_cast<std::int64_t>(random() % 30'000));
-      run(GetParam(), options, shapes_for(GetParam(), ranks));
-      run(GetParam(), options, {{50000, ranks - 1, false, false}, {16384, 0, true, false}});
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Registry, EveryPipelinedAlgorithm, testing::ValuesIn(pipelined_algorithms()),
-                         name_of_parameter);
-
 template <class Predicate>
 std::vector<Algorithm> those_that(const Predicate& predicate) {
   std::vector<Algorithm> found;
@@ -188,18 +107,6 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithmWithAPool,
                          })),
                          name_of_parameter);
 
-/// The node of each rank: side by side, in turn, and anyhow. In each the nodes may have different numbers of ranks.
-std::vector<std::vector<int>> placements(int ranks, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<std::vector<int>> placements(3);
-  for (int rank = 0; rank < ranks; ++rank) {
-    placements[0].push_back(rank / 3);
-    placements[1].push_back(rank % 3);
-    placements[2].push_back(static_cast<int>(random() % 4));
-  }
-  return placements;
-}
-
 class EveryAlgorithmBetweenNodes : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(EveryAlgorithmBetweenNodes, Placements) {
@@ -220,36 +127,6 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithmBetweenNodes,
                            return algorithm.memory == Memory::none;
                          })),
                          name_of_parameter);
-
-/// With the map that suits them, or another, and in segments as well.
-std::vector<Algorithm> mapped_algorithms() {
-  std::vector<Algorithm> found;
-  for (const Algorithm& algorithm : algorithms()) {
-    if (!can_be_mapped(algorithm)) continue;
-    const bool has_own = find_map_kind(algorithm, "topology") != nullptr;
-    const std::string name = std::string(algorithm.name) + (has_own ? "@topology" : "@rabenseifner");
-    found.push_back(*find_algorithm(algorithm.collective, name));
-    if (can_be_pipelined(algorithm)) found.push_back(*find_algorithm(algorithm.collective, name + "+3"));
-  }
-  return found;
-}
-
-class EveryMappedAlgorithm : public testing::TestWithParam<Algorithm> {};
-
-TEST_P(EveryMappedAlgorithm, PlacementsAndRoots) {
-  for (int ranks : {1, 2, 3, 5, 8, 13, 33}) {
-    for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      for (const std::vector<int>& nodes : placements(ranks, seed)) {
-        sim::Options options = options_for(ranks, seed);
-        options.nodes = nodes;
-        options.shared_memory = false;
-        run(GetParam(), options, shapes_for(GetParam(), ranks));
-      }
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Registry, EveryMappedAlgorithm, testing::ValuesIn(mapped_algorithms()), name_of_parameter);
 
 // Predictions of ranks that arrive `gap` ns one after the other in a seeded order: right, the wrong way round, random.
 struct Predicted {

@@ -4,45 +4,14 @@
 
 #include <algorithm>
 #include <numeric>
-#include <random>
 
 #include "algorithms/registry.hpp"
+#include "placements.hpp"
+#include "topology/split.hpp"
 #include "transport/sim/traffic.hpp"
 
-namespace stretto {
+namespace stretto::conformance {
 namespace {
-
-/// Ranks on nodes of `ranks_per_node`, each node with two packages, under switches of two nodes; placed side by side,
-/// in turn over the packages of a node, in turn over the nodes, or anyhow.
-enum class Placement { by_core, by_socket, by_node, random };
-constexpr Placement kPlacements[] = {Placement::by_core, Placement::by_socket, Placement::by_node, Placement::random};
-
-Topology cluster(int ranks, int ranks_per_node, Placement placement) {
-  const int nodes = (ranks + ranks_per_node - 1) / ranks_per_node;
-  std::vector<Unit> units{{-1, Level::machine, "all"}};
-  std::vector<int> cores;
-  int network_switch = 0;
-  for (int node = 0; node < nodes; ++node) {
-    const auto add = [&](int parent, Level level, int number) {
-      units.push_back({parent, level, std::to_string(number)});
-      return static_cast<int>(units.size()) - 1;
-    };
-    if (node % 2 == 0) network_switch = add(0, Level::network_switch, node / 2);
-    const int unit = add(network_switch, Level::node, node);
-    const int packages[] = {add(unit, Level::package, 0), add(unit, Level::package, 1)};
-    for (int i = 0; i < ranks_per_node; ++i) {
-      const bool second = placement == Placement::by_socket ? i % 2 == 1 : i >= (ranks_per_node + 1) / 2;
-      cores.push_back(add(packages[second ? 1 : 0], Level::core, i));
-    }
-  }
-  std::vector<int> unit_of(static_cast<std::size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank) {
-    const int core = placement == Placement::by_node ? rank % nodes * ranks_per_node + rank / nodes : rank;
-    unit_of[static_cast<std::size_t>(rank)] = cores[static_cast<std::size_t>(core)];
-  }
-  if (placement == Placement::random) std::shuffle(unit_of.begin(), unit_of.end(), std::mt19937_64(7));
-  return {std::move(units), std::move(unit_of)};
-}
 
 RankMap no_map(int ranks) {
   RankMap map(static_cast<std::size_t>(ranks));
@@ -89,6 +58,42 @@ TEST(Topology, RanksOfANodeMayBeInNoSmallerUnit) {
   const Topology partly({{-1, Level::machine, "all"}, {0, Level::node, "a"}, {1, Level::package, "0"}}, {1, 2, 2});
   EXPECT_EQ(partly.distance(1, 2), 0);
   EXPECT_EQ(partly.distance(0, 1), 1);
+}
+
+TEST(Splits, EachUnitHasALeaderAndTheRootLeadsItsOwn) {
+  const Topology topology = cluster(16, 4, Placement::by_node);  // rank r is on node r % 4
+  const std::vector<int> all = no_map(16);
+  using Ranks = std::vector<int>;
+  const auto of_rank_5 = split(topology, all, 5, 0);
+  ASSERT_TRUE(of_rank_5);
+  EXPECT_EQ(of_rank_5->unit, (Ranks{1, 5, 9, 13}));
+  EXPECT_EQ(of_rank_5->place_in_unit, 1);
+  EXPECT_EQ(of_rank_5->leaders, (Ranks{0, 1, 2, 3}));
+  EXPECT_FALSE(of_rank_5->leads());
+  EXPECT_EQ(of_rank_5->leader_of_root, 0);
+
+  const auto of_root = split(topology, all, 9, 9);
+  EXPECT_EQ(of_root->unit, (Ranks{9, 1, 5, 13})) << "the leader first";
+  EXPECT_EQ(of_root->leaders, (Ranks{0, 9, 2, 3}));
+  EXPECT_EQ(of_root->place_among_leaders, 1);
+  EXPECT_EQ(of_root->leader_of_root, 1);
+}
+
+TEST(Splits, RanksOfOneNodeByItsPartsAndLoneOnesBySwitches) {
+  const Topology topology = cluster(16, 4, Placement::by_core);
+  using Ranks = std::vector<int>;
+  const auto within_a_node = split(topology, Ranks{4, 5, 6, 7}, 3, 0);
+  ASSERT_TRUE(within_a_node);
+  EXPECT_EQ(within_a_node->unit, (Ranks{6, 7}));
+  EXPECT_EQ(within_a_node->leaders, (Ranks{4, 6}));
+  const auto one_a_node = split(topology, Ranks{1, 4, 9, 13}, 0, 3);
+  ASSERT_TRUE(one_a_node);
+  EXPECT_EQ(one_a_node->unit, (Ranks{1, 4})) << "nodes 0 and 1 share a switch";
+  EXPECT_EQ(one_a_node->leaders, (Ranks{1, 13}));
+  EXPECT_EQ(one_a_node->leader_of_root, 1);
+  EXPECT_FALSE(split(topology, Ranks{1, 9}, 0, 0)) << "no unit has two of them";
+  EXPECT_FALSE(split(topology, Ranks{4, 5}, 0, 0)) << "one package has both";
+  EXPECT_FALSE(split(topology, Ranks{4}, 0, 0));
 }
 
 TEST(Maps, EveryRankIsThereOnceAndTheFirstIsAskedFor) {
@@ -187,4 +192,4 @@ INSTANTIATE_TEST_SUITE_P(Registry, MappedAlgorithm, testing::ValuesIn(mappable_a
 });
 
 }  // namespace
-}  // namespace stretto
+}  // namespace stretto::conformance

@@ -29,6 +29,7 @@ DERIVED = {
     "allreduce": [
         *("ring+4", "rabenseifner+64K", "recursive_doubling+3", "native+4", "native+64K"),
         *("ring@topology", "rabenseifner@topology+4", "reduce_bcast@knomial", "recursive_doubling@binary_tree"),
+        "hierarchical(binomial,ring)",
     ],
     "reduce": ["binomial+4", "binomial+64K", "native+4", "reduce_scatter_gather@topology", "event_chain@binary_tree"],
     "bcast": [

@@ -157,10 +157,23 @@ def is_native(name: str) -> bool:
     return name == "native" or name.startswith(VARIANT_PREFIX)
 
 
+def split_algorithms(text: str) -> list[str]:
+    """The names between commas; those within brackets belong to a name, `hierarchical(binomial,ring)`."""
+    names = [""]
+    depth = 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            names.append("")
+        else:
+            names[-1] += letter
+    return names
+
+
 def parse_algorithms(text: str) -> tuple[str, ...]:
-    names = tuple(text.split(","))
+    names = tuple(split_algorithms(text))
     for name in names:
-        if not re.fullmatch(r"[a-z][a-z0-9_]*(@[a-z][a-z0-9_]*)?(\+\d+[KMG]?)?|native:([a-z][a-z0-9_]*|\*)", name):
+        if not re.fullmatch(r"[a-z][a-z0-9_(),@+KMG]*|native:([a-z][a-z0-9_]*|\*)", name):
             raise UsageError(f"--algorithms {text}: '{name}' is not the name of an algorithm")
     if len(set(names)) != len(names):
         raise UsageError(f"--algorithms {text}: each algorithm once")

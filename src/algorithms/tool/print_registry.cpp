@@ -1,8 +1,12 @@
 // stretto-registry: prints the registry as a JSON array, for the command line and the documentation.
+//
+// With a collective and a choice, as STRETTO_ALLREDUCE takes it: ends with 0 where the library takes it, too, else with
+// 1, having printed what it takes.
 
 #include <cstdio>
 
 #include "algorithms/registry.hpp"
+#include "select/configuration.hpp"
 
 namespace {
 
@@ -28,9 +32,21 @@ void print_maps(const stretto::Algorithm& algorithm) {
   std::printf("]}");
 }
 
+int check_choice(std::string_view collective, std::string_view choice) {
+  for (const stretto::Collective known : stretto::kCollectives) {
+    if (stretto::name_of(known) != collective) continue;
+    if (stretto::parse_choice(known, choice)) return 0;
+    std::puts(stretto::choices_of(known).c_str());
+    return 1;
+  }
+  std::puts("no such collective");
+  return 1;
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc == 3) return check_choice(argv[1], argv[2]);
   const char* separator = "[";
   for (const stretto::Algorithm& algorithm : stretto::algorithms()) {
     std::printf("%s\n  {", separator);

@@ -108,7 +108,7 @@ class World::Rank final : public Platform, public Transport {
 World::World(Options options)
     : options_(std::move(options)),
       nodes_(find_nodes(options_)),
-      maps_(topology_of_nodes(options_.ranks, nodes_)),
+      maps_(options_.topology ? *options_.topology : topology_of_nodes(options_.ranks, nodes_)),
       random_(options_.seed),
       board_memory_(options_.shared_memory ? Board::memory_bytes(options_.ranks) + kLine : 0),
       pool_memory_(options_.shared_memory ? options_.pool_bytes + kLine : 0) {

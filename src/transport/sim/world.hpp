@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <random>
 #include <unordered_map>
@@ -38,8 +39,9 @@ struct Detours {
 
 struct Options {
   int ranks = 1;
-  int ranks_per_node = 1 << 30;  // consecutive ranks share a node
-  std::vector<int> nodes;        // of each rank the node's number, where ranks are placed otherwise
+  int ranks_per_node = 1 << 30;      // consecutive ranks share a node
+  std::vector<int> nodes;            // of each rank the node's number, where ranks are placed otherwise
+  std::optional<Topology> topology;  // what ranks know of their places; without, that of the nodes
   Link intra{500, 0.1};
   Link inter{2000, 0.1};
   double gamma_ns_per_byte = 0.1;

@@ -1,0 +1,139 @@
+#include "algorithms/hierarchy.hpp"
+
+#include <optional>
+#include <vector>
+
+#include "algorithms/registry.hpp"
+#include "topology/rank_maps.hpp"
+#include "topology/split.hpp"
+
+namespace stretto {
+namespace {
+
+constexpr std::string_view kName = "hierarchical(";
+
+// Among some of the ranks: of messages alone, whose ranks nobody else has renumbered.
+bool can_run_among_some(const Algorithm* algorithm) {
+  return algorithm != nullptr && algorithm->run != nullptr && algorithm->memory == Memory::none &&
+         algorithm->map == nullptr && !algorithm->needs_prediction();
+}
+
+std::optional<Split> split_group(Group& g, int root) {
+  std::vector<int> ranks(static_cast<std::size_t>(g.size()));
+  for (int rank = 0; rank < g.size(); ++rank) ranks[static_cast<std::size_t>(rank)] = g.real(rank);
+  return split(g.endpoint().maps->topology(), ranks, g.rank(), root);
+}
+
+// One call as its stages see it. The leader of a unit is rank 0 there.
+class Stages {
+ public:
+  Stages(Group& g, const Split& parts, const Hierarchy& how, const Call& call)
+      : unit_(g.of(parts.unit, parts.place_in_unit)),
+        leaders_(g.of(parts.leaders, parts.place_among_leaders)),
+        parts_(parts),
+        how_(how),
+        call_(call) {}
+
+  /// From `call.input` of all to `result` of the leader.
+  Task up(std::byte* result) {
+    Call up = call_;
+    up.root = 0;
+    up.output = parts_.leads() ? result : nullptr;
+    co_await run_algorithm(unit_, *how_.up, up);
+  }
+  /// From `data` of the leaders to `result` of those that the collective leaves it with.
+  Task between(const std::byte* data, std::byte* result) {
+    if (!parts_.leads()) co_return;
+    Call between = call_;
+    between.input = data;
+    between.output = result;
+    between.root = parts_.leader_of_root;
+    co_await run_algorithm(leaders_, *how_.between, between);
+  }
+  /// From `call.output` of the leader to that of all.
+  Task down() {
+    Call down = call_;
+    down.root = 0;
+    co_await run_algorithm(unit_, *how_.down, down);
+  }
+
+ private:
+  Group unit_;
+  Group leaders_;
+  const Split& parts_;
+  const Hierarchy& how_;
+  const Call& call_;
+};
+
+Task reduce_in_stages(Group& g, const Split& parts, Stages& stages, const Call& call) {
+  const bool has_output = g.rank() == call.root;
+  Scratch memory = g.scratch(parts.leads() && !has_output ? call.bytes() : 0);
+  std::byte* partial = has_output ? call.output : memory.data();
+  Task up = stages.up(partial);
+  co_await up;
+  Task between = stages.between(partial, has_output ? call.output : nullptr);
+  co_await between;
+}
+
+}  // namespace
+
+HierarchyNames parse_hierarchical(std::string_view name) {
+  if (!name.starts_with(kName) || !name.ends_with(')')) return {};
+  const std::string_view inside = name.substr(kName.size(), name.size() - kName.size() - 1);
+  int depth = 0;
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    if (inside[i] == '(') ++depth;
+    if (inside[i] == ')') --depth;
+    if (inside[i] == ',' && depth == 0) return {inside.substr(0, i), inside.substr(i + 1)};
+  }
+  return {};
+}
+
+bool find_hierarchy(Collective collective, const HierarchyNames& names, Hierarchy& found) {
+  const bool barrier = collective == Collective::barrier;
+  const bool goes_up = barrier || collective == Collective::allreduce || collective == Collective::reduce;
+  const bool comes_down = barrier || collective == Collective::allreduce || collective == Collective::bcast;
+  if (names.within.empty() || (!goes_up && !comes_down)) return false;
+  found = {};
+  found.between = find_algorithm(collective, names.between);
+  if (goes_up) found.up = find_algorithm(barrier ? collective : Collective::reduce, names.within);
+  if (comes_down) found.down = find_algorithm(barrier ? collective : Collective::bcast, names.within);
+  if (found.down == nullptr && collective == Collective::allreduce) {
+    found.down = find_algorithm(Collective::bcast, "binomial");
+  }
+  return can_run_among_some(found.between) && (!goes_up || can_run_among_some(found.up)) &&
+         (!comes_down || can_run_among_some(found.down));
+}
+
+bool has_segments(const Hierarchy& hierarchy) {
+  const auto cuts = [](const Algorithm* part) {
+    if (part == nullptr) return false;
+    return part->pipelining.cuts() || (part->hierarchy != nullptr && has_segments(*part->hierarchy));
+  };
+  return cuts(hierarchy.up) || cuts(hierarchy.between) || cuts(hierarchy.down);
+}
+
+Task run_hierarchical(Group& g, const Algorithm& algorithm, Call call) {
+  const Hierarchy& how = *algorithm.hierarchy;
+  const std::optional<Split> parts = split_group(g, call.root);
+  if (!parts) {
+    co_await run_algorithm(g, *how.between, call);
+    co_return;
+  }
+  Stages stages(g, *parts, how, call);
+  if (algorithm.collective == Collective::reduce) {
+    Task reduced = reduce_in_stages(g, *parts, stages, call);
+    co_await reduced;
+    co_return;
+  }
+  if (how.up != nullptr) {
+    Task up = stages.up(call.output);
+    co_await up;
+  }
+  Task between = stages.between(call.output, call.output);
+  co_await between;
+  Task down = stages.down();
+  co_await down;
+}
+
+}  // namespace stretto

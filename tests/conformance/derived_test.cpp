@@ -1,0 +1,120 @@
+// Conformance on virtual ranks of what is derived from the registry: in segments, on renumbered ranks, in hierarchies.
+
+#include <gtest/gtest.h>
+
+#include "placements.hpp"
+#include "runs.hpp"
+
+namespace stretto::conformance {
+namespace {
+
+/// In few segments, and in so many that they wait for each other.
+std::vector<Algorithm> pipelined_algorithms() {
+  std::vector<Algorithm> found;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (!can_be_pipelined(algorithm)) continue;
+    for (const char* suffix : {"+3", "+1K"}) {
+      found.push_back(*find_algorithm(algorithm.collective, std::string(algorithm.name) + suffix));
+    }
+  }
+  return found;
+}
+
+class EveryPipelinedAlgorithm : public testing::TestWithParam<Algorithm> {};
+
+TEST_P(EveryPipelinedAlgorithm, CountsAndArrivals) {
+  for (int ranks : {1, 2, 3, 5, 8, 13}) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      sim::Options options = options_for(ranks, seed);
+      std::mt19937_64 random(seed);
+      for (int rank = 0; rank < ranks; ++rank)
+        options.arrivals_ns.push_back(static_cast<std::int64_t>(random() % 30'000));
+      run(GetParam(), options, shapes_for(GetParam(), ranks));
+      run(GetParam(), options, {{50000, ranks - 1, false, false}, {16384, 0, true, false}});
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryPipelinedAlgorithm, testing::ValuesIn(pipelined_algorithms()),
+                         name_of_parameter);
+
+/// Of each collective that can be served so: with algorithms of several kinds, in segments, and of three levels.
+std::vector<Algorithm> hierarchical_algorithms() {
+  constexpr std::pair<Collective, const char*> kNames[] = {
+      {Collective::allreduce, "hierarchical(reduce_scatter_gather,rabenseifner)"},
+      {Collective::allreduce, "hierarchical(event_binary,ring+3)"},
+      {Collective::allreduce, "hierarchical(binomial,recursive_doubling)+3"},
+      {Collective::allreduce, "hierarchical(hierarchical(binomial,event_chain),hierarchical(binomial,ring))"},
+      {Collective::reduce, "hierarchical(binomial,reduce_scatter_gather)"},
+      {Collective::reduce, "hierarchical(hierarchical(binomial,event_chain),hierarchical(binomial,event_binary))"},
+      {Collective::bcast, "hierarchical(binomial,scatter_allgather)"},
+      {Collective::bcast, "hierarchical(arrival_ordered,event_chain)"},
+      {Collective::bcast, "hierarchical(event_knomial,hierarchical(binomial,binomial))+1K"},
+      {Collective::barrier, "hierarchical(dissemination,dissemination)"}};
+  std::vector<Algorithm> found;
+  for (const auto& [collective, name] : kNames) found.push_back(*find_algorithm(collective, name));
+  return found;
+}
+
+class EveryHierarchy : public testing::TestWithParam<Algorithm> {};
+
+TEST_P(EveryHierarchy, PlacementsAndRoots) {
+  for (int ranks : {1, 2, 3, 5, 8, 13, 33, 64}) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      for (const std::vector<int>& nodes : placements(ranks, seed)) {
+        sim::Options options = options_for(ranks, seed);
+        options.nodes = nodes;
+        options.shared_memory = false;
+        run(GetParam(), options, shapes_for(GetParam(), ranks));
+        run(GetParam(), options, {{5000, ranks - 1, false, false}, {9000, 0, true, false}});
+      }
+    }
+  }
+}
+
+// Switches, nodes and packages: those of a hierarchy within a hierarchy.
+TEST_P(EveryHierarchy, OfMoreLevels) {
+  for (int ranks : {7, 16, 40}) {
+    for (Placement placement : kPlacements) {
+      sim::Options options = options_for(ranks, 3);
+      options.topology = cluster(ranks, 4, placement);
+      options.shared_memory = false;
+      run(GetParam(), options, shapes_for(GetParam(), ranks));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryHierarchy, testing::ValuesIn(hierarchical_algorithms()), name_of_parameter);
+
+/// With the map that suits them, or another, and in segments as well.
+std::vector<Algorithm> mapped_algorithms() {
+  std::vector<Algorithm> found;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (!can_be_mapped(algorithm)) continue;
+    const bool has_own = find_map_kind(algorithm, "topology") != nullptr;
+    const std::string name = std::string(algorithm.name) + (has_own ? "@topology" : "@rabenseifner");
+    found.push_back(*find_algorithm(algorithm.collective, name));
+    if (can_be_pipelined(algorithm)) found.push_back(*find_algorithm(algorithm.collective, name + "+3"));
+  }
+  return found;
+}
+
+class EveryMappedAlgorithm : public testing::TestWithParam<Algorithm> {};
+
+TEST_P(EveryMappedAlgorithm, PlacementsAndRoots) {
+  for (int ranks : {1, 2, 3, 5, 8, 13, 33}) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      for (const std::vector<int>& nodes : placements(ranks, seed)) {
+        sim::Options options = options_for(ranks, seed);
+        options.nodes = nodes;
+        options.shared_memory = false;
+        run(GetParam(), options, shapes_for(GetParam(), ranks));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryMappedAlgorithm, testing::ValuesIn(mapped_algorithms()), name_of_parameter);
+
+}  // namespace
+}  // namespace stretto::conformance
