@@ -168,7 +168,7 @@ def test_program_of_another_mpi_is_refused(stretto: Stretto, foreign_program: Pa
         (["--", "mpirun", "--mca", "btl", "self", "-n", "2", "no-such-program"], ["no-such-program", "not found"]),
         (["--", "no-such-program"], ["no-such-program", "not found"]),
         (["--", "/no/such/mpirun", "-n", "2", "true"], ["/no/such/mpirun", "launcher not found"]),
-        (["--allreduce", "nonsense", "--", "mpirun", "true"], ["--allreduce=nonsense", "choose from native, default"]),
+        (["--allreduce", "nonsense", "--", "mpirun", "true"], ["--allreduce=nonsense", "choose from default, native"]),
         (["--mpi", "lam", "--", "mpirun", "true"], ["--mpi=lam", "openmpi"]),
         (["--profile", "/proc/none", "--", "mpirun", "-n", "1", "true"], ["--profile /proc/none"]),
         (["--no-such-option", "--", "true"], ["--no-such-option"]),
