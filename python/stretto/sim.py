@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import shutil
 import sys
@@ -42,17 +43,21 @@ after scripts/build_sim.sh. What the figures can tell: docs/simulation.md."""
 
 @dataclass(frozen=True)
 class Platform:
-    """A simulated cluster; its nodes are named node-0, node-1, ..."""
+    """A simulated cluster; its nodes are named node-0, node-1, ..., and ranks placed on them by one of PLACEMENTS."""
 
     file: str
     nodes: int
     ranks_per_node: int
+    placement: str = "by-core"
 
     @property
     def ranks(self) -> int:
         return self.nodes * self.ranks_per_node
 
 
+# Kitor 2022, section 4.4.2: a node is filled before the next, or each gets one rank in turn. The third of them, in turn
+# over the sockets of a node, is as by-core here: simulated nodes have no sockets.
+PLACEMENTS = ("by-core", "by-node")
 PLATFORMS = {
     "ethernet-48": Platform("ethernet-48.xml", 48, 1),
     "cluster-32x4": Platform("cluster-32x4.xml", 32, 4),
@@ -63,7 +68,11 @@ PLATFORMS = {
 def _build_parser() -> argparse.ArgumentParser:
     parser = make_parser("sim", __doc__, _HELP, algorithms="native,all")
     parser.add_argument("--platform", choices=tuple(PLATFORMS), default="ethernet-48", help="(default: %(default)s)")
-    parser.add_argument("--ranks", type=int, help="the nodes are filled one after another (default: all there are)")
+    parser.add_argument("--ranks", type=int, help="on as few nodes as hold them (default: all there are)")
+    parser.add_argument(
+        "--placement", choices=PLACEMENTS, default="by-core",
+        help="nodes are filled one after another, or get one rank each in turn (default: %(default)s)"
+    )  # fmt: skip
     parser.add_argument(
         "--selector", choices=_SELECTORS, default="ompi", help="whose choice `native` is (default: %(default)s)"
     )
@@ -85,9 +94,11 @@ def locate_simulation() -> Path:
     return folder
 
 
-def _write_hosts(path: Path, platform: Platform, ranks: int) -> None:
-    """One line a rank."""
-    path.write_text("".join(f"node-{rank // platform.ranks_per_node}\n" for rank in range(ranks)))
+def node_of_rank(rank: int, ranks: int, ranks_per_node: int, placement: str) -> int:
+    """The number of a rank's node. Both placements use as few nodes as hold all ranks."""
+    if placement == "by-core":
+        return rank // ranks_per_node
+    return rank % -(-ranks // ranks_per_node)
 
 
 def build_command(
@@ -95,7 +106,10 @@ def build_command(
 ) -> list[str]:
     """The smpirun command. Its copies of the executable, one a rank, go where `output` does."""
     hosts = output.with_name("hosts")
-    _write_hosts(hosts, platform, request.ranks)
+    nodes = (
+        node_of_rank(rank, request.ranks, platform.ranks_per_node, platform.placement) for rank in range(request.ranks)
+    )
+    hosts.write_text("".join(f"node-{node}\n" for node in nodes))
     return [
         *("env", f"TMPDIR={output.parent}"),
         *("smpirun", "-np", str(request.ranks), "-hostfile", str(hosts)),
@@ -149,7 +163,7 @@ def simulate(
 def _run(arguments: argparse.Namespace) -> int:
     check_collective(arguments)
     check_outputs(arguments)
-    platform = PLATFORMS[arguments.platform]
+    platform = dataclasses.replace(PLATFORMS[arguments.platform], placement=arguments.placement)
     ranks = platform.ranks if arguments.ranks is None else arguments.ranks
     algorithms = choose_algorithms(arguments.collective, arguments.algorithms, shared_memory=False)
     _check(arguments, algorithms, platform, ranks)
@@ -160,6 +174,7 @@ def _run(arguments: argparse.Namespace) -> int:
     machine: dict[str, object] = {
         "platform": arguments.platform,
         "ranks_per_node": platform.ranks_per_node,
+        "placement": platform.placement,
         "gamma_ns_per_byte": arguments.gamma,
         "delta_ns_per_byte": arguments.delta,
         "settings": settings,

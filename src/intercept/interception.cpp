@@ -32,7 +32,8 @@ bool Interception::select(const PreparedCall& prepared) {
                      engine.has_board(),
                      engine.max_pool_window(),
                      engine.recent_skew_ns(),
-                     engine.may_begin_ahead()};
+                     engine.may_begin_ahead(),
+                     engine.nodes_are_shared()};
   };
   const Algorithm* chosen = choose(runtime_.configuration(), facts());
   if (chosen != nullptr && chosen->needs_pool(call.bytes(), communicator_->size)) {

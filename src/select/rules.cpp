@@ -34,6 +34,8 @@ struct Known {
   const Algorithm* reduce_chain = find_algorithm(Collective::reduce, "event_chain");
   const Algorithm* bcast_tree = find_algorithm(Collective::bcast, "event_binary");
   const Algorithm* bcast_chain = find_algorithm(Collective::bcast, "event_chain");
+  const Algorithm* reduce_chain_by_places = find_algorithm(Collective::reduce, "event_chain@topology");
+  const Algorithm* bcast_chain_by_places = find_algorithm(Collective::bcast, "event_chain@topology");
   const Algorithm* allgather_copy = find_algorithm(Collective::allgather, "arrival_copy");
   const Algorithm* allgather_ring = find_algorithm(Collective::allgather, "ring");
   const Algorithm* reduce_scatter_ring = find_algorithm(Collective::reduce_scatter_block, "ring");
@@ -63,13 +65,15 @@ constexpr std::size_t kAroundFrom = 64 * kKiB;
 // Shorter broadcasts in a binary tree, on 4, 8 and 16 nodes: 0.4 to 0.7 of Open MPI's default, 0.8 to 1.6 of its best.
 constexpr std::size_t kTreeFrom = 64 * kKiB;
 
-// The ring whose messages are as long as the MPI library sends at once: the block of a rank in a segment.
-const Algorithm* segmented_ring(int ranks) {
-  static std::array<std::atomic<const Algorithm*>, kMostRanks + 1> known_rings{};
-  std::atomic<const Algorithm*>& ring = known_rings[static_cast<std::size_t>(ranks)];
+// The ring whose messages are as long as the MPI library sends at once: the block of a rank in a segment. Where nodes
+// have several ranks each, it leaves and enters a node once.
+const Algorithm* segmented_ring(int ranks, bool by_places) {
+  static std::array<std::array<std::atomic<const Algorithm*>, kMostRanks + 1>, 2> known_rings{};
+  std::atomic<const Algorithm*>& ring = known_rings[by_places ? 1 : 0][static_cast<std::size_t>(ranks)];
   if (ring == nullptr) {
     const std::size_t segment = kEagerBytes / kKiB * static_cast<std::size_t>(ranks);
-    ring = find_algorithm(Collective::allreduce, "ring+" + std::to_string(segment) + "K");
+    const std::string name = by_places ? "ring@topology+" : "ring+";
+    ring = find_algorithm(Collective::allreduce, name + std::to_string(segment) + "K");
   }
   return ring;
 }
@@ -81,11 +85,12 @@ const Algorithm* rule_between_nodes(const CallFacts& facts, bool background) {
   const bool fills_pipeline = facts.bytes >= kPipelinedFrom * static_cast<std::size_t>(facts.ranks);
   switch (facts.collective) {
     case Collective::allreduce:
-      return fills_pipeline ? segmented_ring(facts.ranks) : nullptr;
+      return fills_pipeline ? segmented_ring(facts.ranks, facts.nodes_are_shared) : nullptr;
     case Collective::reduce:
-      return fills_pipeline ? known().reduce_chain : nullptr;
+      if (!fills_pipeline) return nullptr;
+      return facts.nodes_are_shared && facts.commutative ? known().reduce_chain_by_places : known().reduce_chain;
     case Collective::bcast:
-      if (fills_pipeline) return known().bcast_chain;
+      if (fills_pipeline) return facts.nodes_are_shared ? known().bcast_chain_by_places : known().bcast_chain;
       return facts.bytes >= kTreeFrom ? known().bcast_tree : nullptr;
     case Collective::allgather:
       return facts.bytes >= kAroundFrom ? known().allgather_ring : nullptr;

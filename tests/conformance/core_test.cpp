@@ -257,6 +257,20 @@ TEST(Rules, TheBackgroundIsUsedWhereItIsAskedForAndPossible) {
   EXPECT_EQ(choose(configuration, facts)->name, "linear_nonblocking");
 }
 
+TEST(Rules, WhereNodesHaveSeveralRanksChainsAndRingsPassThroughEachOnce) {
+  const Configuration configuration;
+  CallFacts facts{Collective::bcast, 4 << 20, 1, true, 16, false, 0, 0};
+  EXPECT_EQ(choose(configuration, facts)->name, "event_chain");
+  facts.nodes_are_shared = true;
+  EXPECT_EQ(choose(configuration, facts)->name, "event_chain@topology");
+  facts.collective = Collective::allreduce;
+  EXPECT_EQ(choose(configuration, facts)->name, "ring@topology+896K");
+  facts.collective = Collective::reduce;
+  EXPECT_EQ(choose(configuration, facts)->name, "event_chain@topology");
+  facts.commutative = false;
+  EXPECT_EQ(choose(configuration, facts)->name, "event_chain");
+}
+
 TEST(Rules, BlocksOfAllRanksShareThePool) {
   const Algorithm& scatter = *find_algorithm(Collective::scatter, "arrival_copy");
   CallFacts facts{Collective::scatter, 1 << 20, 1 << 18, true, 8, true, std::size_t{1} << 20, 0};
