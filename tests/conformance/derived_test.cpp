@@ -60,15 +60,7 @@ class EveryHierarchy : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(EveryHierarchy, PlacementsAndRoots) {
   for (int ranks : {1, 2, 3, 5, 8, 13, 33, 64}) {
-    for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      for (const std::vector<int>& nodes : placements(ranks, seed)) {
-        sim::Options options = options_for(ranks, seed);
-        options.nodes = nodes;
-        options.shared_memory = false;
-        run(GetParam(), options, shapes_for(GetParam(), ranks));
-        run(GetParam(), options, {{5000, ranks - 1, false, false}, {9000, 0, true, false}});
-      }
-    }
+    run_under_placements(GetParam(), ranks, {{5000, ranks - 1, false, false}, {9000, 0, true, false}});
   }
 }
 
@@ -102,16 +94,7 @@ std::vector<Algorithm> mapped_algorithms() {
 class EveryMappedAlgorithm : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(EveryMappedAlgorithm, PlacementsAndRoots) {
-  for (int ranks : {1, 2, 3, 5, 8, 13, 33}) {
-    for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      for (const std::vector<int>& nodes : placements(ranks, seed)) {
-        sim::Options options = options_for(ranks, seed);
-        options.nodes = nodes;
-        options.shared_memory = false;
-        run(GetParam(), options, shapes_for(GetParam(), ranks));
-      }
-    }
-  }
+  for (int ranks : {1, 2, 3, 5, 8, 13, 33}) run_under_placements(GetParam(), ranks);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryMappedAlgorithm, testing::ValuesIn(mapped_algorithms()), name_of_parameter);

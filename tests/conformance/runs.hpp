@@ -73,4 +73,18 @@ inline std::vector<std::vector<int>> placements(int ranks, std::uint64_t seed) {
   return placements;
 }
 
+/// Under every placement of so many ranks, with all shapes and `more`.
+inline void run_under_placements(const Algorithm& algorithm, int ranks, const std::vector<Shape>& more = {}) {
+  std::vector<Shape> shapes = shapes_for(algorithm, ranks);
+  shapes.insert(shapes.end(), more.begin(), more.end());
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    for (const std::vector<int>& nodes : placements(ranks, seed)) {
+      sim::Options options = options_for(ranks, seed);
+      options.nodes = nodes;
+      options.shared_memory = false;
+      run(algorithm, options, shapes);
+    }
+  }
+}
+
 }  // namespace stretto::conformance

@@ -110,16 +110,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithmWithAPool,
 class EveryAlgorithmBetweenNodes : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(EveryAlgorithmBetweenNodes, Placements) {
-  for (int ranks : {2, 3, 4, 5, 7, 12, 33}) {
-    for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      for (const std::vector<int>& nodes : placements(ranks, seed)) {
-        sim::Options options = options_for(ranks, seed);
-        options.nodes = nodes;
-        options.shared_memory = false;
-        run(GetParam(), options, shapes_for(GetParam(), ranks));
-      }
-    }
-  }
+  for (int ranks : {2, 3, 4, 5, 7, 12, 33}) run_under_placements(GetParam(), ranks);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithmBetweenNodes,
