@@ -26,11 +26,10 @@ bool are_one(const std::vector<int>& nodes) {
   return std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
 }
 
-bool are_shared(const std::vector<int>& nodes) {
-  const auto alone = [&](std::size_t rank) { return nodes[rank] == static_cast<int>(rank); };  // the lowest of its node
-  bool all_alone = true;
-  for (std::size_t rank = 0; rank < nodes.size(); ++rank) all_alone = all_alone && alone(rank);
-  return !all_alone && !are_one(nodes);
+int count_shared(const std::vector<int>& nodes) {
+  int count = 0;
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) count += nodes[rank] == static_cast<int>(rank) ? 1 : 0;
+  return count > 1 && count < static_cast<int>(nodes.size()) ? count : 0;
 }
 
 // Waiting ranks drive MPI's progress by looking for a message; it would stay where it is.
@@ -86,7 +85,7 @@ Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubsc
 
   shm::NodeFacts facts{{}, oversubscribed, &poke_mpi, &comm_};
   nodes_ = find_nodes(comm_);
-  nodes_are_shared_ = are_shared(nodes_);
+  shared_nodes_ = count_shared(nodes_);
   const bool shared = can_share_memory() && are_one(nodes_) && share_board();
   if (shared && configuration.single_copy) facts.processes = share_processes();
   platform_ = make_platform(std::move(facts));

@@ -33,7 +33,7 @@ bool Interception::select(const PreparedCall& prepared) {
                      engine.max_pool_window(),
                      engine.recent_skew_ns(),
                      engine.may_begin_ahead(),
-                     engine.nodes_are_shared()};
+                     engine.shared_nodes()};
   };
   const Algorithm* chosen = choose(runtime_.configuration(), facts());
   if (chosen != nullptr && chosen->needs_pool(call.bytes(), communicator_->size)) {

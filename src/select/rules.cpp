@@ -41,6 +41,12 @@ struct Known {
   const Algorithm* reduce_scatter_ring = find_algorithm(Collective::reduce_scatter_block, "ring");
   const Algorithm* reduce_scatter_block_pairwise = find_algorithm(Collective::reduce_scatter_block, "pairwise");
   const Algorithm* reduce_scatter_pairwise = find_algorithm(Collective::reduce_scatter, "pairwise");
+  const Algorithm* allreduce_by_places = find_algorithm(Collective::allreduce, "rabenseifner@topology");
+  const Algorithm* reduce_stages = find_algorithm(Collective::reduce, "hierarchical(event_chain,event_chain)");
+  const Algorithm* bcast_stages = find_algorithm(Collective::bcast, "hierarchical(event_chain,event_chain)");
+  const Algorithm* short_reduce_stages =
+      find_algorithm(Collective::reduce, "hierarchical(binomial,reduce_scatter_gather)");
+  const Algorithm* short_bcast_stages = find_algorithm(Collective::bcast, "hierarchical(binomial,scatter_allgather)");
   const Algorithm* gather_background = find_algorithm(Collective::gather, "background_linear_nonblocking");
 };
 const Known& known() {
@@ -78,19 +84,46 @@ const Algorithm* segmented_ring(int ranks, bool by_places) {
   return ring;
 }
 
+// Nodes with several ranks each, on 8 and 4 emulated ones with 16 ranks at 1 gbit, balanced (bench/shared_nodes.py): of
+// Open MPI's default 0.3 to 0.8, of the best that it can be forced to 0.3 to 1.3. A chain over all ranks needs long
+// messages to be worth its length; below, one over the nodes and one in each need a message of as many parts as there
+// are nodes, and shorter ones are halved on their way.
+constexpr std::size_t kByPlacesFrom = 64 * kKiB;
+constexpr std::size_t kOneChainFrom = std::size_t{4} << 20;
+
+const Algorithm* rule_by_places(const CallFacts& facts) {
+  if (facts.bytes < kByPlacesFrom) return nullptr;
+  const bool fills_pipeline = facts.bytes >= kPipelinedFrom * static_cast<std::size_t>(facts.ranks);
+  const bool fills_one_chain = fills_pipeline && facts.bytes >= kOneChainFrom;
+  const bool fills_two_chains = facts.bytes >= kPipelinedFrom * static_cast<std::size_t>(facts.nodes);
+  switch (facts.collective) {
+    case Collective::allreduce:
+      return fills_pipeline ? segmented_ring(facts.ranks, true) : known().allreduce_by_places;
+    case Collective::reduce:
+      if (fills_one_chain) return known().reduce_chain_by_places;
+      return fills_two_chains ? known().reduce_stages : known().short_reduce_stages;
+    case Collective::bcast:
+      if (fills_one_chain) return known().bcast_chain_by_places;
+      return fills_two_chains ? known().bcast_stages : known().short_bcast_stages;
+    default:
+      return nullptr;
+  }
+}
+
 // A background thread costs the program CPU time, so it has to be asked for (STRETTO_BACKGROUND=thread). Then a late
 // root finds the blocks of its gather there. A scatter's data is not there before its root.
 const Algorithm* rule_between_nodes(const CallFacts& facts, bool background) {
   if (facts.ranks > kMostRanks) return nullptr;
+  const Algorithm* const by_places = facts.nodes > 0 ? rule_by_places(facts) : nullptr;
+  if (by_places != nullptr && (facts.commutative || !by_places->commutative_only)) return by_places;
   const bool fills_pipeline = facts.bytes >= kPipelinedFrom * static_cast<std::size_t>(facts.ranks);
   switch (facts.collective) {
     case Collective::allreduce:
-      return fills_pipeline ? segmented_ring(facts.ranks, facts.nodes_are_shared) : nullptr;
+      return fills_pipeline ? segmented_ring(facts.ranks, false) : nullptr;
     case Collective::reduce:
-      if (!fills_pipeline) return nullptr;
-      return facts.nodes_are_shared && facts.commutative ? known().reduce_chain_by_places : known().reduce_chain;
+      return fills_pipeline ? known().reduce_chain : nullptr;
     case Collective::bcast:
-      if (fills_pipeline) return facts.nodes_are_shared ? known().bcast_chain_by_places : known().bcast_chain;
+      if (fills_pipeline) return known().bcast_chain;
       return facts.bytes >= kTreeFrom ? known().bcast_tree : nullptr;
     case Collective::allgather:
       return facts.bytes >= kAroundFrom ? known().allgather_ring : nullptr;

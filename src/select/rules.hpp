@@ -15,11 +15,11 @@ struct CallFacts {
   std::size_t element_bytes;
   bool commutative;
   int ranks;
-  bool shared_memory;             // all ranks on one node, and they have a board
-  std::size_t pool_window;        // the longest message that the board's pool can be made to hold at once
-  std::int64_t skew_ns;           // how far apart the ranks have arrived of late (Board::recent_skew_ns)
-  bool may_begin_ahead = false;   // of the program
-  bool nodes_are_shared = false;  // some node has several ranks, and not all
+  bool shared_memory;            // all ranks on one node, and they have a board
+  std::size_t pool_window;       // the longest message that the board's pool can be made to hold at once
+  std::int64_t skew_ns;          // how far apart the ranks have arrived of late (Board::recent_skew_ns)
+  bool may_begin_ahead = false;  // of the program
+  int nodes = 0;  // how many the ranks are on, where some has several of them; 0: one rank a node, or one node
 };
 
 /// Whether a call of the collective can be served by an algorithm of Stretto's at all, as far as bytes and ranks tell;

@@ -257,18 +257,31 @@ TEST(Rules, TheBackgroundIsUsedWhereItIsAskedForAndPossible) {
   EXPECT_EQ(choose(configuration, facts)->name, "linear_nonblocking");
 }
 
-TEST(Rules, WhereNodesHaveSeveralRanksChainsAndRingsPassThroughEachOnce) {
+TEST(Rules, WhereNodesHaveSeveralRanksTheirPlacesDecide) {
   const Configuration configuration;
   CallFacts facts{Collective::bcast, 4 << 20, 1, true, 16, false, 0, 0};
-  EXPECT_EQ(choose(configuration, facts)->name, "event_chain");
-  facts.nodes_are_shared = true;
-  EXPECT_EQ(choose(configuration, facts)->name, "event_chain@topology");
-  facts.collective = Collective::allreduce;
-  EXPECT_EQ(choose(configuration, facts)->name, "ring@topology+896K");
-  facts.collective = Collective::reduce;
-  EXPECT_EQ(choose(configuration, facts)->name, "event_chain@topology");
+  const auto chosen = [&](Collective collective, std::size_t bytes) {
+    facts.collective = collective;
+    facts.bytes = bytes;
+    const Algorithm* algorithm = choose(configuration, facts);
+    return algorithm == nullptr ? std::string_view("native") : algorithm->name;
+  };
+  EXPECT_EQ(chosen(Collective::bcast, 4 << 20), "event_chain");
+  EXPECT_EQ(chosen(Collective::allreduce, 64 << 10), "native");
+  facts.nodes = 8;
+  EXPECT_EQ(chosen(Collective::bcast, 4 << 20), "event_chain@topology");
+  EXPECT_EQ(chosen(Collective::bcast, 256 << 10), "hierarchical(event_chain,event_chain)");
+  EXPECT_EQ(chosen(Collective::bcast, 64 << 10), "hierarchical(binomial,scatter_allgather)");
+  EXPECT_EQ(chosen(Collective::bcast, (64 << 10) - 1), "native");
+  EXPECT_EQ(chosen(Collective::allreduce, 512 << 10), "ring@topology+896K");
+  EXPECT_EQ(chosen(Collective::allreduce, 64 << 10), "rabenseifner@topology");
+  EXPECT_EQ(chosen(Collective::reduce, 4 << 20), "event_chain@topology");
+  EXPECT_EQ(chosen(Collective::reduce, 256 << 10), "hierarchical(event_chain,event_chain)");
+  EXPECT_EQ(chosen(Collective::reduce, 64 << 10), "hierarchical(binomial,reduce_scatter_gather)");
   facts.commutative = false;
-  EXPECT_EQ(choose(configuration, facts)->name, "event_chain");
+  EXPECT_EQ(chosen(Collective::reduce, 4 << 20), "event_chain");
+  EXPECT_EQ(chosen(Collective::reduce, 64 << 10), "native");
+  EXPECT_EQ(chosen(Collective::allreduce, 64 << 10), "native");
 }
 
 TEST(Rules, BlocksOfAllRanksShareThePool) {

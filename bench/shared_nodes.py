@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Emulated nodes with several ranks each: Stretto's default against all that the MPI library can be forced to.
+
+`.venv/bin/python bench/shared_nodes.py [--collectives LIST] [--arrival PATTERN] [--iterations N] [--json FILE]`, on a
+quiet machine. 16 ranks on 8 and on 4 nodes at 1 gbit, and 12 on 5, in turn and side by side; all algorithms of a case in
+one interleaved run. Ratios of run times are medians of paired ones with 95 % bootstrap intervals: to Open MPI's default,
+and to the best that it can be forced to, chosen by its median after the fact, which favours it. Roots are in turn.
+Beside the default: the same algorithms with ranks by their numbers, and the thesis' hierarchy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from emulated import run_bench, samples_of
+from rich.console import Console
+from rich.table import Table
+
+from stretto.bench.launch import describe_machine
+from stretto.bench.report import write_json
+from stretto.bench.stats import estimate_paired_ratio
+
+KIB = 1 << 10
+SIZES = (64 * KIB, 128 * KIB, 256 * KIB, 1024 * KIB, 4096 * KIB)
+PLACES = ((8, 16), (4, 16), (5, 12))  # nodes, ranks
+# As Open MPI is told: in turn is what `stretto cluster` does by itself.
+PLACEMENTS = {"in turn": {}, "side by side": {"OMPI_MCA_rmaps_base_mapping_policy": "ppr:{}:node:oversubscribe"}}
+BESIDE = {
+    "allreduce": ["rabenseifner", "hierarchical(reduce_scatter_gather,rabenseifner)"],
+    "bcast": ["event_chain", "event_binary"],
+    "reduce": ["event_chain", "reduce_scatter_gather"],
+}
+
+
+def measure(
+    collective: str, nodes: int, ranks: int, placement: str, size: int, options: argparse.Namespace
+) -> dict[str, Any]:
+    """Medians in ms and ratios, by algorithm."""
+    a_node = -(-ranks // nodes)
+    result = run_bench(
+        collective,
+        ["native", "native:*", "default", *BESIDE[collective]],
+        nodes=nodes,
+        size=size,
+        iterations=options.iterations,
+        options=["--ranks", str(ranks), "--arrival", options.arrival],
+        settings={name: value.format(a_node) for name, value in PLACEMENTS[placement].items()},
+    )
+    times = {name: own.metric("run_time") for name, own in samples_of(result).items()}
+    forced = min((name for name in times if name.startswith("native")), key=lambda name: float(np.median(times[name])))
+    figures = {
+        name: {
+            "median_ms": float(np.median(own)) / 1e6,
+            "default": asdict(estimate_paired_ratio(own, times["native"])),
+            "best_forced": asdict(estimate_paired_ratio(own, times[forced])),
+        }
+        for name, own in times.items()
+    }
+    ran = {name: entry["ran"] for name, entry in result["summary"]["algorithms"].items()}
+    case = {"collective": collective, "nodes": nodes, "ranks": ranks, "placement": placement, "bytes": size}
+    return case | {"best_forced": forced, "ran": ran, "figures": figures}
+
+
+def cell(ratio: dict[str, float]) -> str:
+    return f"{ratio['value']:.2f} ({ratio['low']:.2f}-{ratio['high']:.2f})"
+
+
+def show(rows: list[dict[str, Any]], console: Console) -> None:
+    """One table of the rows of a collective on so many nodes."""
+    first = rows[0]
+    beside = BESIDE[first["collective"]]
+    title = f"{first['collective']}, {first['ranks']} ranks on {first['nodes']} nodes, {first['placement']}"
+    table = Table(title=title, title_justify="left")
+    for heading in ("KiB", "default runs", "run time", "/ native", "/ best forced", "", *beside):
+        table.add_column(heading, justify="left" if heading in ("default runs", "") else "right")
+    for row in rows:
+        own = row["figures"]["default"]
+        ratios = [f"{row['figures'][name]['default']['value']:.2f}" for name in beside]
+        runs = ", ".join(row["ran"]["default"])
+        table.add_row(
+            f"{row['bytes'] // KIB}", runs, f"{own['median_ms']:.2f} ms", cell(own["default"]),
+            cell(own["best_forced"]), row["best_forced"].removeprefix("native:"), *ratios,
+        )  # fmt: skip
+    console.print(table)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--collectives", default=",".join(BESIDE), metavar="LIST", help="(default: %(default)s)")
+    parser.add_argument("--arrival", default="balanced", help="as of stretto bench (default: %(default)s)")
+    parser.add_argument("--iterations", type=int, default=12, help="of each size (default: %(default)s)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
+    options = parser.parse_args()
+    collectives = options.collectives.split(",")
+    if unknown := set(collectives) - set(BESIDE):
+        parser.error(f"no {', '.join(sorted(unknown))} here; choose from {', '.join(BESIDE)}")
+    console = Console(width=None if Console().is_terminal else 150)
+    all_rows: list[dict[str, Any]] = []
+    for collective in collectives:
+        for nodes, ranks in PLACES:
+            for placement in PLACEMENTS:
+                rows = [measure(collective, nodes, ranks, placement, size, options) for size in SIZES]
+                all_rows += rows
+                show(rows, console)
+                if options.json:  # after each, as a whole run takes long
+                    settings = {"arrival": options.arrival, "iterations": options.iterations}
+                    write_json(options.json, {"machine": describe_machine(), **settings, "rows": all_rows})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
