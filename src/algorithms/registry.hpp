@@ -76,6 +76,9 @@ struct Algorithm {
   const MapKind* map = nullptr;
   const Hierarchy* hierarchy = nullptr;
 
+  /// Whether find_algorithm has made it of others.
+  bool is_derived() const { return pipelining.cuts() || map != nullptr || hierarchy != nullptr; }
+
   /// Whether it is of any use only where the next call can be foreseen.
   bool needs_prediction() const { return order_use != OrderUse::none || begins_ahead; }
 

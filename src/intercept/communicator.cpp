@@ -8,6 +8,7 @@
 #include <string>
 
 #include "intercept/background.hpp"
+#include "intercept/discovery.hpp"
 #include "intercept/machine.hpp"
 #include "transport/shm/single_copy.hpp"
 
@@ -56,27 +57,6 @@ MPI_Comm make_own_communicator(MPI_Comm comm) {
   return own;
 }
 
-std::vector<int> find_nodes(MPI_Comm comm) {
-  MPI_Comm node_comm = MPI_COMM_NULL;
-  MPI_Group all = MPI_GROUP_NULL, on_node = MPI_GROUP_NULL;
-  int rank = 0;
-  int size = 0;
-  PMPI_Comm_rank(comm, &rank);
-  PMPI_Comm_size(comm, &size);
-  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node_comm);
-  PMPI_Comm_group(comm, &all);
-  PMPI_Comm_group(node_comm, &on_node);
-  const int first = 0;  // ranks are in the order of `comm`
-  int lowest = 0;
-  PMPI_Group_translate_ranks(on_node, 1, &first, all, &lowest);
-  PMPI_Group_free(&on_node);
-  PMPI_Group_free(&all);
-  PMPI_Comm_free(&node_comm);
-  std::vector<int> nodes(static_cast<std::size_t>(size));
-  PMPI_Allgather(&lowest, 1, MPI_INT, nodes.data(), 1, MPI_INT, comm);
-  return nodes;
-}
-
 Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubscribed)
     : pool_limit_(configuration.shared_memory_bytes), ahead_allowed_(configuration.background != Background::off) {
   comm_ = make_own_communicator(comm);
@@ -90,7 +70,7 @@ Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubsc
   if (shared && configuration.single_copy) facts.processes = share_processes();
   platform_ = make_platform(std::move(facts));
   choose_transport();
-  maps_ = std::make_unique<RankMaps>(topology_of_nodes(size_, nodes_));
+  maps_ = std::make_unique<RankMaps>(discover_topology(comm_, nodes_, configuration.topology_file));
   endpoint_ = std::make_unique<Endpoint>(rank_, size_, *platform_, *transport_);
   endpoint_->board = board_.get();
   endpoint_->nodes = nodes_;

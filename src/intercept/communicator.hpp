@@ -24,8 +24,6 @@ class BackgroundWork;
 
 /// The same ranks, for messages of our own. Collective.
 MPI_Comm make_own_communicator(MPI_Comm comm);
-/// Of each rank the lowest on its node. Collective.
-std::vector<int> find_nodes(MPI_Comm comm);
 
 /// The engine's side of a communicator: an own MPI communicator for its messages, and shared memory where all ranks are
 /// on one node. Making one is a collective operation.

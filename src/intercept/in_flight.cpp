@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "intercept/communicator.hpp"
+#include "intercept/discovery.hpp"
 #include "intercept/machine.hpp"
 
 namespace stretto::intercept {
@@ -17,7 +18,8 @@ std::uint32_t highest_tag(MPI_Comm comm) {
 
 }  // namespace
 
-InFlight::InFlight(MPI_Comm comm, bool oversubscribed, ProxyRequests& proxies, std::atomic<int>& under_way)
+InFlight::InFlight(MPI_Comm comm, const Configuration& configuration, bool oversubscribed, ProxyRequests& proxies,
+                   std::atomic<int>& under_way)
     : proxies_(proxies), under_way_(under_way) {
   int rank = 0;
   comm_ = make_own_communicator(comm);
@@ -26,7 +28,7 @@ InFlight::InFlight(MPI_Comm comm, bool oversubscribed, ProxyRequests& proxies, s
   nodes_ = find_nodes(comm_);
   platform_ = make_platform({{}, oversubscribed, nullptr, nullptr});
   transport_ = make_message_transport(comm_);
-  maps_ = std::make_unique<RankMaps>(topology_of_nodes(size_, nodes_));
+  maps_ = std::make_unique<RankMaps>(discover_topology(comm_, nodes_, configuration.topology_file));
   endpoint_ = std::make_unique<Endpoint>(rank, size_, *platform_, *transport_);
   endpoint_->nodes = nodes_;
   endpoint_->maps = maps_.get();

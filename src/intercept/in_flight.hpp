@@ -20,13 +20,15 @@
 #include "intercept/driven.hpp"
 #include "intercept/prepared_call.hpp"
 #include "intercept/proxy_requests.hpp"
+#include "select/configuration.hpp"
 
 namespace stretto::intercept {
 
 class InFlight final : public Driven {
  public:
   /// Collective over `comm`. `under_way` counts the process' calls.
-  InFlight(MPI_Comm comm, bool oversubscribed, ProxyRequests& proxies, std::atomic<int>& under_way);
+  InFlight(MPI_Comm comm, const Configuration& configuration, bool oversubscribed, ProxyRequests& proxies,
+           std::atomic<int>& under_way);
   ~InFlight() override;
   InFlight(const InFlight&) = delete;
   InFlight& operator=(const InFlight&) = delete;

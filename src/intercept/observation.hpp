@@ -71,7 +71,7 @@ class Observation {
   void ran(const Algorithm* algorithm) {
     if (!wanted_ || algorithm == nullptr) return;
     record_.algorithm = static_cast<std::uint16_t>(number_of(*algorithm) + 1);
-    if (algorithm->pipelining.cuts()) profiler_.tell_algorithms();  // the rule makes some when it first needs them
+    if (algorithm->is_derived()) profiler_.tell_algorithms();  // the rule makes some when it first needs them
   }
 
   /// At `place` in the order of arrival, from 0; below 0: not known.

@@ -211,6 +211,7 @@ std::uint64_t Configuration::fingerprint() const {
   mix(single_copy ? 1 : 0);
   mix(static_cast<std::uint64_t>(background));
   mix(shared_memory_bytes);
+  for (char letter : topology_file) mix(static_cast<unsigned char>(letter));
   mix(profile.directory.empty() ? 0 : 1);
   mix(profile.every);
   return hash;
@@ -228,6 +229,7 @@ Configuration read_configuration(std::string& error) {
   read_switch("STRETTO_VERBOSE", "0", "1", configuration.verbose, error);
   if (const auto mebibytes = read_number("STRETTO_SHM_MAX_MIB", {0, 1U << 20, ": MiB, 0 for no shared memory"}, error))
     configuration.shared_memory_bytes = *mebibytes << 20;
+  if (const char* file = setting("STRETTO_TOPOLOGY")) configuration.topology_file = file;
   read_profile(configuration.profile, error);
   return configuration;
 }

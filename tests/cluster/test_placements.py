@@ -24,17 +24,11 @@ FORCED = [
 ]
 
 
-@open_mpi_only("placement is asked for as Open MPI 4 does")
-@pytest.mark.usefixtures("runtime")
-@pytest.mark.parametrize("mapping", MAPPINGS)
-@pytest.mark.parametrize(("collective", "algorithm"), FORCED)
-def test_every_count_and_root(compiled: Callable[..., Path], collective: str, algorithm: str, mapping: str) -> None:
-    """The program asserts which algorithm ran. One of the three nodes has fewer ranks than the others."""
-    settings = stretto_env(**{collective: algorithm})
+def run_counts(compiled: Callable[..., Path], collective: str, nodes: int, settings: dict[str, str]) -> str:
+    """The program asserts which algorithm ran."""
     del settings["LD_PRELOAD"]
-    settings["OMPI_MCA_rmaps_base_mapping_policy"] = MAPPINGS[mapping]
-    with cluster(nodes=3, rate="0") as nodes:
-        result = nodes.run(
+    with cluster(nodes=nodes, rate="0") as made:
+        result = made.run(
             [compiled(f"mpi/{collective}_counts.c")],
             ranks=8,
             preload=[LIBRARY],
@@ -45,3 +39,39 @@ def test_every_count_and_root(compiled: Callable[..., Path], collective: str, al
         )
     assert result.returncode == 0, result.stdout
     assert "ok on 8 ranks" in result.stdout
+    return str(result.stdout)
+
+
+@open_mpi_only("placement is asked for as Open MPI 4 does")
+@pytest.mark.usefixtures("runtime")
+@pytest.mark.parametrize("mapping", MAPPINGS)
+@pytest.mark.parametrize(("collective", "algorithm"), FORCED)
+def test_every_count_and_root(compiled: Callable[..., Path], collective: str, algorithm: str, mapping: str) -> None:
+    """One of the three nodes has fewer ranks than the others."""
+    settings = stretto_env(**{collective: algorithm})
+    settings["OMPI_MCA_rmaps_base_mapping_policy"] = MAPPINGS[mapping]
+    run_counts(compiled, collective, 3, settings)
+
+
+LEAVES = "SwitchName=leaf0 Nodes=node[0-1]\nSwitchName=leaf1 Nodes=node[2-3]\nSwitchName=top Switches=leaf[0-1]\n"
+# What is in the file, and what is said of it.
+FILES = {
+    "right": (LEAVES, None),
+    "a node is missing": ("SwitchName=a Nodes=node[0-2]\n", "it does not have node node3"),
+}
+
+
+@pytest.mark.usefixtures("runtime")
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("algorithm", ("ring@topology", "hierarchical(binomial,hierarchical(binomial,ring))"))
+def test_switches(compiled: Callable[..., Path], tmp_path: Path, algorithm: str, file: str) -> None:
+    text, complaint = FILES[file]
+    path = tmp_path / "topology.conf"
+    path.write_text(text)
+    output = run_counts(compiled, "allreduce", 4, stretto_env(allreduce=algorithm, topology=path))
+    complaints = [line for line in output.splitlines() if "STRETTO_TOPOLOGY" in line]
+    if complaint is None:
+        assert not complaints
+    else:
+        assert len(complaints) == 1, "of rank 0, once"
+        assert f"STRETTO_TOPOLOGY={path}: {complaint}; who shares a node is all" in complaints[0]

@@ -334,6 +334,7 @@ TEST(Mapping, NamesAreAsAUserTypesThem) {
   EXPECT_EQ(ring->algorithm->name, "ring@topology");
   EXPECT_EQ(ring->algorithm->map->name, "ring");
   EXPECT_FALSE(ring->algorithm->pipelining.cuts());
+  EXPECT_TRUE(ring->algorithm->is_derived());
   const auto both = parse_choice(Collective::bcast, "scatter_allgather@recursive_doubling+4");
   ASSERT_TRUE(both);
   EXPECT_EQ(both->algorithm->map->name, "recursive_doubling");
@@ -358,6 +359,8 @@ TEST(Hierarchy, NamesAreAsAUserTypesThem) {
   EXPECT_EQ(how.down, find_algorithm(Collective::bcast, "binomial")) << "bcast has none of the name";
   EXPECT_TRUE(two->algorithm->commutative_only);
   EXPECT_TRUE(two->algorithm->deterministic);
+  EXPECT_TRUE(two->algorithm->is_derived());
+  EXPECT_FALSE(how.between->is_derived());
   EXPECT_FALSE(parse_choice(Collective::allreduce, "hierarchical(event_binary,ring)")->algorithm->deterministic);
 
   const auto three = parse_choice(Collective::bcast, "hierarchical(binomial,hierarchical(event_chain,binomial))+4");

@@ -109,6 +109,21 @@ def test_an_empty_value_is_no_value(compiled: Compiled, setting: str) -> None:
     run_mpi(compiled("mpi/lifecycle.c"), 2, stretto_env(**{setting: ""})).check()
 
 
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [(None, "No such file or directory"), ("", "it names no nodes"), ("Switch=a", "line 1: 'Switch' is none of")],
+)
+def test_a_wrong_topology_is_told_and_done_without(
+    compiled: Compiled, tmp_path: Path, text: str | None, complaint: str
+) -> None:
+    path = tmp_path / "topology.conf"
+    if text is not None:
+        path.write_text(text)
+    env = stretto_env(allreduce="rabenseifner@topology", topology=path)
+    outcome = run_mpi(compiled(PROGRAMS["allreduce"]), 3, env).check()
+    assert f"STRETTO_TOPOLOGY={path}: {complaint}" in one_message(outcome)
+
+
 @pytest.mark.parametrize("ranks", (2, 5))
 @pytest.mark.parametrize(("collective", "name"), SHARED_MEMORY)
 def test_without_shared_memory_another_serves(compiled: Compiled, collective: str, name: str, ranks: int) -> None:

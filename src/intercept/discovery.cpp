@@ -1,0 +1,107 @@
+#include "intercept/discovery.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "topology/network.hpp"
+
+namespace stretto::intercept {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of a file: more is no topology.conf
+
+// nullopt, with an error, where it cannot be read.
+std::optional<std::string> read_file(const std::string& path, std::string& error) {
+  std::ifstream stream(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream.is_open() || stream.bad()) {
+    error = std::strerror(errno);
+    return std::nullopt;
+  }
+  if (text.size() > kMostBytes) {
+    error = "longer than any topology.conf";
+    return std::nullopt;
+  }
+  return text;
+}
+
+// Rank 0's text on all ranks; nullopt on all where it has none.
+std::optional<std::string> share_text(MPI_Comm comm, bool first, const std::optional<std::string>& mine) {
+  long long bytes = mine ? static_cast<long long>(mine->size()) : -1;
+  PMPI_Bcast(&bytes, 1, MPI_LONG_LONG, 0, comm);
+  if (bytes < 0) return std::nullopt;
+  std::string text = first ? *mine : std::string(static_cast<std::size_t>(bytes), '\0');
+  PMPI_Bcast(text.data(), static_cast<int>(bytes), MPI_CHAR, 0, comm);
+  return text;
+}
+
+std::vector<std::string> share_host_names(MPI_Comm comm, std::size_t ranks) {
+  using Name = std::array<char, 65>;  // HOST_NAME_MAX and a zero
+  Name mine{};
+  gethostname(mine.data(), mine.size() - 1);
+  std::vector<Name> names(ranks);
+  PMPI_Allgather(mine.data(), sizeof mine, MPI_CHAR, names.data(), sizeof mine, MPI_CHAR, comm);
+  std::vector<std::string> hosts;
+  for (const Name& name : names) hosts.emplace_back(name.data());
+  return hosts;
+}
+
+void complain_once(const std::string& file, const std::string& error) {
+  static std::atomic<bool> told{false};
+  if (told.exchange(true)) return;
+  std::fprintf(stderr, "stretto: STRETTO_TOPOLOGY=%s: %s; who shares a node is all that is known of places\n",
+               file.c_str(), error.c_str());
+}
+
+}  // namespace
+
+std::vector<int> find_nodes(MPI_Comm comm) {
+  MPI_Comm node_comm = MPI_COMM_NULL;
+  MPI_Group all = MPI_GROUP_NULL, on_node = MPI_GROUP_NULL;
+  int rank = 0;
+  int size = 0;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &size);
+  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node_comm);
+  PMPI_Comm_group(comm, &all);
+  PMPI_Comm_group(node_comm, &on_node);
+  const int first = 0;  // ranks are in the order of `comm`
+  int lowest = 0;
+  PMPI_Group_translate_ranks(on_node, 1, &first, all, &lowest);
+  PMPI_Group_free(&on_node);
+  PMPI_Group_free(&all);
+  PMPI_Comm_free(&node_comm);
+  std::vector<int> nodes(static_cast<std::size_t>(size));
+  PMPI_Allgather(&lowest, 1, MPI_INT, nodes.data(), 1, MPI_INT, comm);
+  return nodes;
+}
+
+Topology discover_topology(MPI_Comm comm, const std::vector<int>& nodes, const std::string& file) {
+  const auto ranks = static_cast<int>(nodes.size());
+  if (file.empty()) return topology_of_nodes(ranks, nodes);
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  std::string error;
+  const std::optional<std::string> text =
+      share_text(comm, rank == 0, rank == 0 ? read_file(file, error) : std::nullopt);
+  if (text) {
+    const std::vector<std::string> hosts = share_host_names(comm, nodes.size());
+    const Network network = parse_topology_conf(*text, error);
+    if (error.empty()) {
+      Topology topology = topology_of_network(network, nodes, hosts, error);
+      if (error.empty()) return topology;
+    }
+  }
+  if (rank == 0) complain_once(file, error);
+  return topology_of_nodes(ranks, nodes);
+}
+
+}  // namespace stretto::intercept
