@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -41,9 +42,10 @@ Topology cluster(int ranks) {
       for (int core = 0; core < kCoresOfPackage; ++core) cores.push_back(add(within, Level::core, core));
     }
   }
-  std::vector<int> unit_of;
+  std::vector<int> unit_of(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
-    unit_of.push_back(cores[static_cast<std::size_t>(rank % nodes * kCoresOfNode + rank / nodes)]);
+    const int core = rank % nodes * kCoresOfNode + rank / nodes;
+    unit_of[static_cast<std::size_t>(rank)] = cores[static_cast<std::size_t>(core)];
   }
   return {std::move(units), std::move(unit_of)};
 }
@@ -72,8 +74,8 @@ void measure(int ranks, int repetitions) {
   Traffic ring;
   for (int rank = 0; rank + 1 < ranks; ++rank) ring.push_back({rank, rank + 1, 1});
   print("greedy, of a ring", median_ms(repetitions, [&] { map_greedy(topology, 0, ring); }));
-  std::vector<int> all;
-  for (int rank = 0; rank < ranks; ++rank) all.push_back(rank);
+  std::vector<int> all(static_cast<std::size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
   print("split by nodes", median_ms(repetitions, [&] { split(topology, all, 0, 0); }));
 }
 

@@ -29,7 +29,7 @@ KIB = 1 << 10
 SIZES = (64 * KIB, 256 * KIB, 1024 * KIB, 4096 * KIB)
 PLACES = ((8, 16), (4, 16))  # nodes, ranks
 # As Open MPI is told: in turn is what `stretto cluster` does by itself.
-PLACEMENTS = {"in turn": {}, "side by side": {"OMPI_MCA_rmaps_base_mapping_policy": "ppr:{}:node:oversubscribe"}}
+PLACEMENTS = {"in turn": "mpirun", "side by side": "mpirun --map-by ppr:{}:node:oversubscribe"}
 BESIDE = {
     "allreduce": ["rabenseifner", "hierarchical(reduce_scatter_gather,rabenseifner)"],
     "bcast": ["event_chain", "event_binary"],
@@ -48,8 +48,7 @@ def measure(
         nodes=nodes,
         size=size,
         iterations=options.iterations,
-        options=["--ranks", str(ranks), "--arrival", options.arrival],
-        settings={name: value.format(a_node) for name, value in PLACEMENTS[placement].items()},
+        options=["--ranks", str(ranks), "--arrival", options.arrival, "--mpirun", PLACEMENTS[placement].format(a_node)],
     )
     times = {name: own.metric("run_time") for name, own in samples_of(result).items()}
     forced = min((name for name in times if name.startswith("native")), key=lambda name: float(np.median(times[name])))
@@ -92,6 +91,7 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--collectives", default=",".join(BESIDE), metavar="LIST", help="(default: %(default)s)")
+    parser.add_argument("--placement", choices=PLACEMENTS, help="one only")
     parser.add_argument("--arrival", default="balanced", help="as of stretto bench (default: %(default)s)")
     parser.add_argument("--iterations", type=int, default=12, help="of each size (default: %(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
@@ -103,7 +103,7 @@ def main() -> int:
     all_rows: list[dict[str, Any]] = []
     for collective in collectives:
         for nodes, ranks in PLACES:
-            for placement in PLACEMENTS:
+            for placement in [options.placement] if options.placement else PLACEMENTS:
                 rows = [measure(collective, nodes, ranks, placement, size, options) for size in SIZES]
                 all_rows += rows
                 show(rows, console)

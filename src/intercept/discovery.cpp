@@ -50,6 +50,7 @@ std::vector<std::string> share_host_names(MPI_Comm comm, std::size_t ranks) {
   std::vector<Name> names(ranks);
   PMPI_Allgather(mine.data(), sizeof mine, MPI_CHAR, names.data(), sizeof mine, MPI_CHAR, comm);
   std::vector<std::string> hosts;
+  hosts.reserve(ranks);
   for (const Name& name : names) hosts.emplace_back(name.data());
   return hosts;
 }
