@@ -133,7 +133,8 @@ void Runtime::prepare_in_flight(Communicator& communicator, MPI_Comm comm) {
   const bool driven = background_.is_threaded() || configuration_.background == Background::polled;
   if (!configuration_.non_blocking || !driven || !communicator.eligible || communicator.in_flight) return;
   if (!proxies_.is_open()) proxies_.open();
-  communicator.in_flight = std::make_unique<InFlight>(comm, configuration_, node_ranks_ > node_cores_, proxies_, in_flight_);
+  communicator.in_flight =
+      std::make_unique<InFlight>(comm, configuration_, node_ranks_ > node_cores_, proxies_, in_flight_);
   background_.add(*communicator.in_flight);
 }
 
