@@ -27,10 +27,15 @@ bool are_one(const std::vector<int>& nodes) {
   return std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
 }
 
-int count_shared(const std::vector<int>& nodes) {
+SharedNodes find_shared(const std::vector<int>& nodes) {
   int count = 0;
-  for (std::size_t rank = 0; rank < nodes.size(); ++rank) count += nodes[rank] == static_cast<int>(rank) ? 1 : 0;
-  return count > 1 && count < static_cast<int>(nodes.size()) ? count : 0;
+  int runs = 0;  // of ranks that follow one another and share a node
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    if (nodes[rank] == static_cast<int>(rank)) ++count;
+    if (rank == 0 || nodes[rank] != nodes[rank - 1]) ++runs;
+  }
+  if (count == 1 || count == static_cast<int>(nodes.size())) return {};
+  return {count, runs > count};
 }
 
 // Waiting ranks drive MPI's progress by looking for a message; it would stay where it is.
@@ -65,7 +70,7 @@ Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubsc
 
   shm::NodeFacts facts{{}, oversubscribed, &poke_mpi, &comm_};
   nodes_ = find_nodes(comm_);
-  shared_nodes_ = count_shared(nodes_);
+  shared_nodes_ = find_shared(nodes_);
   const bool shared = can_share_memory() && are_one(nodes_) && share_board();
   if (shared && configuration.single_copy) facts.processes = share_processes();
   platform_ = make_platform(std::move(facts));

@@ -48,8 +48,7 @@ class Engine {
   void anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background);
   bool anticipates(Collective collective) const { return (anticipated_ >> static_cast<unsigned>(collective) & 1) != 0; }
   bool has_board() const { return board_ != nullptr; }
-  /// How many nodes the ranks are on, if some has several of them, and not all; else 0.
-  int shared_nodes() const { return shared_nodes_; }
+  SharedNodes shared_nodes() const { return shared_nodes_; }
   /// Half of the largest pool that ensure_pool may make.
   std::size_t max_pool_window() const { return pool_refused_ ? 0 : largest_pool() / 2; }
   std::int64_t recent_skew_ns() const { return board_ == nullptr ? 0 : board_->recent_skew_ns(); }
@@ -69,7 +68,7 @@ class Engine {
   std::size_t pool_limit_ = 0;
   bool pool_refused_ = false;
   bool ahead_allowed_ = false;
-  int shared_nodes_ = 0;
+  SharedNodes shared_nodes_;
   unsigned anticipated_ = 0;  // a bit a collective
   std::vector<int> nodes_;    // of each rank the lowest on its node
   std::unique_ptr<Platform> platform_;

@@ -8,6 +8,12 @@
 
 namespace stretto {
 
+/// The nodes of a communicator of which some has several ranks, and none has all.
+struct SharedNodes {
+  int count = 0;           // 0: one rank a node, or one node
+  bool scattered = false;  // the ranks of a node do not follow one another
+};
+
 /// What all ranks of a call know alike about it.
 struct CallFacts {
   Collective collective;
@@ -19,7 +25,7 @@ struct CallFacts {
   std::size_t pool_window;       // the longest message that the board's pool can be made to hold at once
   std::int64_t skew_ns;          // how far apart the ranks have arrived of late (Board::recent_skew_ns)
   bool may_begin_ahead = false;  // of the program
-  int nodes = 0;  // how many the ranks are on, where some has several of them; 0: one rank a node, or one node
+  SharedNodes shared_nodes{};
 };
 
 /// Whether a call of the collective can be served by an algorithm of Stretto's at all, as far as bytes and ranks tell;

@@ -135,6 +135,7 @@ def test_down_removes_what_a_killed_cluster_left(stretto: Stretto, runtime: Path
         (["run", "--nodes", "1", "--ranks", "0", "--", "true"], "choose 1 or more"),
         (["run", "--nodes", "1", "--preload", "none.so", "--", "true"], "no such file"),
         (["run", "--nodes", "1", "--mpirun", "no-such-mpirun", "--", "true"], "launcher not found"),
+        (["run", "--nodes", "1", "--mpirun", " ", "--", "true"], "--mpirun is empty: name a launcher"),
     ],
 )
 def test_bad_arguments_are_told(stretto: Stretto, runtime: Path, arguments: list[str], message: str) -> None:

@@ -10,8 +10,11 @@ from mpi_jobs import LIBRARY, MPIRUN, TIME_LIMIT_S, open_mpi_only, stretto_env
 
 from stretto.cluster import cluster
 
-# Ranks on the nodes in turn, as a cluster does by itself; or side by side.
+# Ranks on the nodes in turn, as a cluster does by itself; or side by side. By the command line, as a cluster's own
+# settings are stronger than the environment.
 MAPPINGS = {"in turn": "node:oversubscribe", "side by side": "ppr:3:node:oversubscribe"}
+RANKS = 8
+NODE_OF_RANK = {"in turn": [0, 1, 2, 0, 1, 2, 0, 1], "side by side": [0, 0, 0, 1, 1, 1, 2, 2]}
 
 
 # Those with one message a node, those that renumber the ranks, and hierarchies.
@@ -24,21 +27,23 @@ FORCED = [
 ]
 
 
-def run_counts(compiled: Callable[..., Path], collective: str, nodes: int, settings: dict[str, str]) -> str:
+def run_counts(
+    compiled: Callable[..., Path], collective: str, nodes: int, settings: dict[str, str], mpirun: str = MPIRUN
+) -> str:
     """The program asserts which algorithm ran."""
     del settings["LD_PRELOAD"]
     with cluster(nodes=nodes, rate="0") as made:
         result = made.run(
             [compiled(f"mpi/{collective}_counts.c")],
-            ranks=8,
+            ranks=RANKS,
             preload=[LIBRARY],
-            mpirun=MPIRUN,
+            mpirun=mpirun,
             environment=settings,
             capture=True,
             timeout_s=TIME_LIMIT_S,
         )
     assert result.returncode == 0, result.stdout
-    assert "ok on 8 ranks" in result.stdout
+    assert f"ok on {RANKS} ranks" in result.stdout
     return str(result.stdout)
 
 
@@ -49,8 +54,23 @@ def run_counts(compiled: Callable[..., Path], collective: str, nodes: int, setti
 def test_every_count_and_root(compiled: Callable[..., Path], collective: str, algorithm: str, mapping: str) -> None:
     """One of the three nodes has fewer ranks than the others."""
     settings = stretto_env(**{collective: algorithm})
-    settings["OMPI_MCA_rmaps_base_mapping_policy"] = MAPPINGS[mapping]
-    run_counts(compiled, collective, 3, settings)
+    run_counts(compiled, collective, 3, settings, f"{MPIRUN} --map-by {MAPPINGS[mapping]}")
+
+
+@open_mpi_only("placement is asked for as Open MPI 4 does")
+@pytest.mark.usefixtures("runtime")
+@pytest.mark.parametrize("mapping", MAPPINGS)
+def test_ranks_are_where_these_tests_say(mapping: str) -> None:
+    with cluster(nodes=3, rate="0") as made:
+        result = made.run(
+            ["sh", "-c", "echo $OMPI_COMM_WORLD_RANK $(hostname)"],
+            ranks=RANKS,
+            mpirun=f"{MPIRUN} --map-by {MAPPINGS[mapping]}",
+            capture=True,
+            timeout_s=TIME_LIMIT_S,
+        )
+    said = sorted(line.split() for line in str(result.stdout).splitlines())
+    assert said == [[str(rank), f"node{node}"] for rank, node in enumerate(NODE_OF_RANK[mapping])]
 
 
 LEAVES = "SwitchName=leaf0 Nodes=node[0-1]\nSwitchName=leaf1 Nodes=node[2-3]\nSwitchName=top Switches=leaf[0-1]\n"

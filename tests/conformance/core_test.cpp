@@ -268,7 +268,7 @@ TEST(Rules, WhereNodesHaveSeveralRanksTheirPlacesDecide) {
   };
   EXPECT_EQ(chosen(Collective::bcast, 4 << 20), "event_chain");
   EXPECT_EQ(chosen(Collective::allreduce, 64 << 10), "native");
-  facts.nodes = 8;
+  facts.shared_nodes = {8, true};
   EXPECT_EQ(chosen(Collective::bcast, 4 << 20), "event_chain@topology");
   EXPECT_EQ(chosen(Collective::bcast, 256 << 10), "hierarchical(event_chain,event_chain)");
   EXPECT_EQ(chosen(Collective::bcast, 64 << 10), "hierarchical(binomial,scatter_allgather)");
@@ -278,6 +278,9 @@ TEST(Rules, WhereNodesHaveSeveralRanksTheirPlacesDecide) {
   EXPECT_EQ(chosen(Collective::reduce, 4 << 20), "event_chain@topology");
   EXPECT_EQ(chosen(Collective::reduce, 256 << 10), "hierarchical(event_chain,event_chain)");
   EXPECT_EQ(chosen(Collective::reduce, 64 << 10), "hierarchical(binomial,reduce_scatter_gather)");
+  facts.shared_nodes.scattered = false;
+  EXPECT_EQ(chosen(Collective::allreduce, 512 << 10), "ring@topology+896K");
+  EXPECT_EQ(chosen(Collective::allreduce, 64 << 10), "native");
   facts.commutative = false;
   EXPECT_EQ(chosen(Collective::reduce, 4 << 20), "event_chain");
   EXPECT_EQ(chosen(Collective::reduce, 64 << 10), "native");

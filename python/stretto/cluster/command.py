@@ -95,7 +95,7 @@ def run(
     x: Annotated[
         list[str] | None, typer.Option("-x", help="set a variable for the ranks", metavar="VARIABLE=VALUE")
     ] = None,
-    mpirun: Annotated[str, typer.Option(help="the launcher: Open MPI's or MPICH's", metavar="MPIRUN")] = "mpirun",
+    mpirun: Annotated[str, typer.Option(help="the launcher and options of its own", metavar="MPIRUN")] = "mpirun",
     nodes: Annotated[
         int | None, typer.Option(help="make a cluster of so many nodes for this run alone", metavar="NODES")
     ] = None,

@@ -5,6 +5,7 @@ there does the right thing and no version has to be asked for. Their agent is no
 the environment: all variables reach all ranks.
 """
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -70,10 +71,14 @@ def launch_line(
     preload: Sequence[Path],
     environment: Mapping[str, str],
 ) -> tuple[list[str], dict[str, str]]:
-    """The command line that starts a program, and variables to set for it. Raises StrettoError for what cannot work."""
+    """The command line that starts a program, and variables to set for it. `mpirun` is the launcher, perhaps with
+    options. Raises StrettoError for what cannot work."""
     if ranks < 1:
         raise StrettoError(f"{ranks} ranks: choose 1 or more")
-    kind, _ = identify(mpirun, environment)
+    launcher = shlex.split(mpirun)
+    if not launcher:
+        raise StrettoError("--mpirun is empty: name a launcher, as mpirun")
+    kind, _ = identify(launcher[0], environment)
     if kind == "srun":
         raise StrettoError(f"{mpirun}: Slurm knows no emulated nodes: name the mpirun of an MPI by --mpirun")
     for path in preload:
@@ -84,7 +89,7 @@ def launch_line(
     preloaded = ":".join(filter(None, libraries))
     # Only the ranks are to have the libraries, so no variable of ours but an option.
     option = ["-genv", "LD_PRELOAD", preloaded] if kind == "hydra" else ["-x", f"LD_PRELOAD={preloaded}"]
-    line = [mpirun, "-n", str(ranks), *(option if preloaded else []), *map(str, program)]
+    line = [*launcher, "-n", str(ranks), *(option if preloaded else []), *map(str, program)]
     if not stretto:
         return line, {}
     settings = collect_settings(environment, {})
