@@ -12,6 +12,7 @@ Task ring(Group& g, Call call);
 Task reduce_bcast(Group& g, Call call);
 Task sorted_linear_tree(Group& g, Call call);
 Task prereduced_ring(Group& g, Call call);
+Task straggler_allreduce(Group& g, Call call);
 Task slot_exchange(Group& g, Call call);
 Task arrival_leader(Group& g, Call call);
 Task arrival_chain(Group& g, Call call);

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "algorithms/patterns/blocks.hpp"
+#include "algorithms/patterns/hypercube.hpp"
 #include "algorithms/patterns/nodes.hpp"
 #include "algorithms/patterns/trees.hpp"
 #include "select/rules.hpp"
@@ -77,6 +79,27 @@ TEST(Trees, EveryNodeButTheRootHasAParentBelowIt) {
   for (int size = 1; size <= 33; ++size) {
     for (int node = 1; node < size; ++node) EXPECT_LT(node - parent_distance(node, size), node);
     EXPECT_GE(parent_distance(0, size), size);
+  }
+}
+
+TEST(Hypercube, EveryBlockReachesEveryNodeOnceByNodesThatHaveIt) {
+  for (int q = 1; q <= 6; ++q) {
+    for (int blocks : {1, 2, 7, 20}) {
+      const int nodes = 1 << q;
+      std::vector<std::set<int>> has(static_cast<std::size_t>(nodes));
+      for (int block = 0; block < blocks; ++block) has.front().insert(block);
+      for (int round = 0; round < hypercube_rounds(blocks, q); ++round) {
+        const std::vector<std::set<int>> before = has;
+        for (int node = 0; node < nodes; ++node) {
+          const int neighbour = neighbour_in_round(round, node, q);
+          const int block = block_given_in_round(round, node, q);
+          if (neighbour == 0 || block < 0 || block >= blocks) continue;
+          EXPECT_TRUE(before[static_cast<std::size_t>(node)].contains(block)) << node << " in round " << round;
+          EXPECT_TRUE(has[static_cast<std::size_t>(neighbour)].insert(block).second) << "once";
+        }
+      }
+      for (const std::set<int>& mine : has) EXPECT_EQ(mine.size(), static_cast<std::size_t>(blocks));
+    }
   }
 }
 

@@ -92,6 +92,41 @@ TEST(Order, KnowsTimesAfterTheFirst) {
   EXPECT_EQ(far.expected_ns(1), ArrivalOrder::kLatestNs);
 }
 
+class StragglerAllreduce : public testing::TestWithParam<int> {
+ protected:
+  const int p = GetParam();
+};
+
+// Devraj et al. 2025 promise half of the ring's time as P grows. The bound is that of the late rank's bytes.
+TEST_P(StragglerAllreduce, LeavesTheLastRankLittleMoreThanItsOwnBytes) {
+  for (std::size_t bytes : {kMiB, 16 * kMiB}) {
+    const Times arrivals = late(p, p / 3, 100 * kMillisecond);
+    const std::int64_t now = lag(kAllreduce, "straggler_allreduce", arrivals, bytes);
+    EXPECT_GT(now, wire_ns(bytes));
+    EXPECT_LT(now, 2 * wire_ns(bytes) + 20 * kAlphaNs) << bytes;
+    EXPECT_LT(5 * now, 4 * lag(kAllreduce, "ring", arrivals, bytes)) << bytes;
+    EXPECT_LT(5 * now, 4 * lag(kAllreduce, "rabenseifner", arrivals, bytes)) << bytes;
+  }
+}
+
+TEST_P(StragglerAllreduce, TakesInSeveralLateRanksAsTheyCome) {
+  Times arrivals = at_once(p);
+  for (int late = 0; late < 3; ++late) arrivals[static_cast<std::size_t>(2 * late)] = (40 + 20 * late) * kMillisecond;
+  const std::int64_t now = lag(kAllreduce, "straggler_allreduce", arrivals, 16 * kMiB);
+  EXPECT_LT(now, lag(kAllreduce, "ring", arrivals, 16 * kMiB));
+  EXPECT_LT(now, lag(kAllreduce, "rabenseifner", arrivals, 16 * kMiB));
+}
+
+TEST_P(StragglerAllreduce, IsTheRingWhereNobodyIsExpectedLate) {
+  const ArrivalOrder equal(at_once(p));
+  for (const Times& arrivals : {at_once(p), late(p, p / 2, 70'000)}) {
+    EXPECT_EQ(exits(kAllreduce, "straggler_allreduce", arrivals, 16 * kMiB, &equal),
+              exits(kAllreduce, "ring", arrivals, 16 * kMiB, nullptr));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, StragglerAllreduce, testing::Values(8, 9, 16, 17, 32, 64, 128));
+
 class PreReducedRing : public testing::TestWithParam<int> {
  protected:
   const int p = GetParam();
