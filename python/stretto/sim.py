@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import os
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +17,13 @@ from stretto.algorithms import load_registry
 from stretto.bench.arguments import build_request, check_collective, check_outputs, make_parser, run_command
 from stretto.bench.launch import REPOSITORY, RunResult, run_driver
 from stretto.bench.request import Request, UsageError
+from stretto.errors import StrettoError
+from stretto.library import built_program
 from stretto.simulation_report import WARM_UP, choose_algorithms, choose_iterations, show_simulation
 
 _DRIVER = "stretto-bench-smpi"
+_MAPPER = "stretto-map"
+_MAPPER_LIMIT_S = 600
 _SELECTORS = ("ompi", "mpich", "mvapich2", "impi", "default")
 # docs/simulation.md has the reason of each.
 _RECIPE = {
@@ -58,6 +63,8 @@ class Platform:
 # Kitor 2022, section 4.4.2: a node is filled before the next, or each gets one rank in turn. The third of them, in turn
 # over the sockets of a node, is as by-core here: simulated nodes have no sockets.
 PLACEMENTS = ("by-core", "by-node")
+# Its section 4.4.2, too: where a mapper puts ranks that exchange much. SCOTCH is its reference.
+MAPPERS = ("greedy", "scotch")
 PLATFORMS = {
     "ethernet-48": Platform("ethernet-48.xml", 48, 1),
     "cluster-32x4": Platform("cluster-32x4.xml", 32, 4),
@@ -70,8 +77,9 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--platform", choices=tuple(PLATFORMS), default="ethernet-48", help="(default: %(default)s)")
     parser.add_argument("--ranks", type=int, help="on as few nodes as hold them (default: all there are)")
     parser.add_argument(
-        "--placement", choices=PLACEMENTS, default="by-core",
-        help="nodes are filled one after another, or get one rank each in turn (default: %(default)s)"
+        "--placement", choices=PLACEMENTS + MAPPERS, default="by-core",
+        help="nodes are filled one after another, or get one rank each in turn, or ranks are where a mapper puts them "
+        "for the traffic of the one algorithm that is measured (default: %(default)s)"
     )  # fmt: skip
     parser.add_argument(
         "--selector", choices=_SELECTORS, default="ompi", help="whose choice `native` is (default: %(default)s)"
@@ -101,13 +109,37 @@ def node_of_rank(rank: int, ranks: int, ranks_per_node: int, placement: str) -> 
     return rank % -(-ranks // ranks_per_node)
 
 
+def nodes_by_mapper(request: Request, platform: Platform) -> list[int]:
+    """The node of each rank, as a mapper chooses for the longest message. Raises UsageError where it cannot."""
+    if len(request.algorithms) != 1:
+        raise UsageError(
+            f"--placement {platform.placement}: ranks are placed for one algorithm: name one by --algorithms"
+        )
+    try:
+        program = built_program(_MAPPER)
+    except StrettoError as missing:
+        raise UsageError(f"{missing}, after installing SCOTCH (apt: libscotch-dev)") from missing
+    words = [request.collective, *request.algorithms, request.ranks, platform.ranks_per_node, max(request.sizes)]
+    result = subprocess.run(
+        [program, *map(str, words), platform.placement], capture_output=True, text=True, timeout=_MAPPER_LIMIT_S
+    )
+    if result.returncode != 0:
+        raise UsageError(f"--placement {platform.placement}: {result.stderr.strip()}")
+    return [int(line) for line in result.stdout.splitlines()]
+
+
 def build_command(
     request: Request, platform: Platform, folder: Path, settings: dict[str, str], output: Path, replay_file: Path
 ) -> list[str]:
     """The smpirun command. Its copies of the executable, one a rank, go where `output` does."""
     hosts = output.with_name("hosts")
     nodes = (
-        node_of_rank(rank, request.ranks, platform.ranks_per_node, platform.placement) for rank in range(request.ranks)
+        nodes_by_mapper(request, platform)
+        if platform.placement in MAPPERS
+        else [
+            node_of_rank(rank, request.ranks, platform.ranks_per_node, platform.placement)
+            for rank in range(request.ranks)
+        ]
     )
     hosts.write_text("".join(f"node-{node}\n" for node in nodes))
     return [

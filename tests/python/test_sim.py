@@ -1,5 +1,6 @@
 """`stretto sim`: the same whenever it is asked, and what formulas and `stretto model` say where nothing contends."""
 
+import dataclasses
 import math
 import os
 import shutil
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import time
 import uuid
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,9 @@ from mpi_jobs import processes_with
 from simulated import figures, predict
 
 from stretto import model
-from stretto.bench.request import UsageError
-from stretto.sim import PLATFORMS, locate_simulation, main
+from stretto.bench.request import Request, UsageError
+from stretto.library import library_directory
+from stretto.sim import PLATFORMS, locate_simulation, main, nodes_by_mapper
 
 # Of the platform ethernet-48: two cables on the way, of which SimGrid's messages fill 96.5 %.
 ALPHA_NS = 24_000
@@ -204,3 +207,36 @@ def test_nothing_stays_when_it_is_ended(number: int) -> None:
     process.send_signal(number)
     assert process.wait(timeout=60) != 0
     assert processes_with(token) == []
+
+
+def _mapper_is_built() -> bool:
+    return (library_directory().parent / "bin" / "stretto-map").is_file()
+
+
+@needs_simgrid
+@pytest.mark.skipif(not _mapper_is_built(), reason="stretto-map is not built: it needs libscotch-dev")
+@pytest.mark.parametrize("mapper", ["scotch", "greedy"])
+def test_a_mapper_puts_neighbours_on_one_node(tmp_path: Path, mapper: str) -> None:
+    """A ring in turn over the nodes crosses a cable with each message; placed by its traffic, once a node."""
+    arguments = ["allreduce", "--algorithms", "ring", "--platform", "cluster-32x4", "--sizes", "1M", "--ranks", "32"]
+    times = {
+        placement: figures(simulate(tmp_path, *arguments, "--placement", placement), "ring")["run_time"]
+        for placement in ("by-core", "by-node", mapper)
+    }
+    assert times["by-node"] > 2 * times["by-core"]
+    assert times[mapper] < 1.2 * times["by-core"]
+
+
+@pytest.mark.skipif(not _mapper_is_built(), reason="stretto-map is not built: it needs libscotch-dev")
+def test_what_a_mapper_cannot_place(tmp_path: Path) -> None:
+    platform = dataclasses.replace(PLATFORMS["cluster-32x4"], placement="scotch")
+    for algorithms, message in [
+        (("ring", "rabenseifner"), "name one by --algorithms"),
+        (("native",), "no algorithm of allreduce that works by messages alone"),
+    ]:
+        with pytest.raises(UsageError, match=message):
+            nodes_by_mapper(Request("allreduce", algorithms, (8,), (1,), ranks=8), platform)
+    nodes = nodes_by_mapper(Request("allreduce", ("recursive_doubling",), (1 << 20,), (1,), ranks=30), platform)
+    assert len(nodes) == 30
+    assert set(nodes) == set(range(8)), "on as few nodes as hold them"
+    assert max(Counter(nodes).values()) == 4, "no node has more than its cores"

@@ -1,0 +1,32 @@
+"""What benchmarks of `stretto sim` share: its figures by algorithm and size."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import tempfile
+from pathlib import Path
+
+from stretto.sim import main
+
+
+def simulate(
+    collective: str, algorithms: list[str], sizes: list[int], platform: str, ranks: int, options: list[str]
+) -> dict[str, dict[int, dict[str, float]]]:
+    """Algorithm -> bytes -> metric (run_time, elapsed, lag) -> ns, medians. Raises RuntimeError for a failed run."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "out.json"
+        words = [collective, "--algorithms", ",".join(algorithms), "--sizes", ",".join(map(str, sizes))]
+        words += ["--platform", platform, "--ranks", str(ranks), "--timeout", "3600", "--json", str(output), *options]
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            code = main(words)
+        if code != 0:
+            raise RuntimeError(f"stretto sim {' '.join(words)}: exit code {code}\n{said.getvalue()}")
+        content = json.loads(output.read_text())
+    times: dict[str, dict[int, dict[str, float]]] = {}
+    for size, measured in zip(sizes, content["sizes"], strict=True):
+        for name, own in measured["summary"]["algorithms"].items():
+            times.setdefault(name, {})[size] = {metric: value["value"] for metric, value in own["times"].items()}
+    return times
