@@ -30,7 +30,14 @@ bool derive_hierarchical(Collective collective, std::string_view name, Derived& 
   if (!find_hierarchy(collective, parse_hierarchical(name), made.hierarchy)) return false;
   made.algorithm = *made.hierarchy.between;
   const auto note = [&](const Algorithm* part) {
-    if (part != nullptr) made.algorithm.deterministic = made.algorithm.deterministic && part->deterministic;
+    if (part == nullptr) return;
+    made.algorithm.deterministic = made.algorithm.deterministic && part->deterministic;
+    if (part->memory == Memory::none) return;
+    const bool first = made.algorithm.memory != Memory::pool;
+    if (part->memory == Memory::pool) {
+      made.algorithm.pool_from = first ? part->pool_from : std::min(made.algorithm.pool_from, part->pool_from);
+    }
+    made.algorithm.memory = std::max(made.algorithm.memory, part->memory);
   };
   note(made.hierarchy.up);
   note(made.hierarchy.down);

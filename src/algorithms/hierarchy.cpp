@@ -1,5 +1,6 @@
 #include "algorithms/hierarchy.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -12,10 +13,49 @@ namespace {
 
 constexpr std::string_view kName = "hierarchical(";
 
-// Among some of the ranks: of messages alone, whose ranks nobody else has renumbered.
+// Among some of the ranks: those that nobody else renumbers, and of whom nothing is expected.
 bool can_run_among_some(const Algorithm* algorithm) {
-  return algorithm != nullptr && algorithm->run != nullptr && algorithm->memory == Memory::none &&
-         algorithm->map == nullptr && !algorithm->needs_prediction();
+  return algorithm != nullptr && algorithm->run != nullptr && algorithm->map == nullptr &&
+         !algorithm->needs_prediction();
+}
+
+// Within units that may be anything, or among their leaders.
+bool can_run_among_any(const Algorithm* algorithm) {
+  return can_run_among_some(algorithm) && algorithm->memory == Memory::none;
+}
+
+// Within nodes, perhaps in the memory that their ranks share.
+bool can_run_within_nodes(const Algorithm* algorithm) {
+  return can_run_among_any(algorithm) || (can_run_among_some(algorithm) && algorithm->hierarchy == nullptr);
+}
+
+bool uses_memory(const Hierarchy& how) {
+  const auto uses = [](const Algorithm* part) { return part != nullptr && part->memory != Memory::none; };
+  return uses(how.up) || uses(how.down);
+}
+
+// Whether units are nodes: some have several ranks, none has all.
+bool nodes_are_shared(Group& g) {
+  const std::span<const int> nodes = g.endpoint().nodes;
+  bool several = false;
+  bool shared = false;
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    several = several || nodes[rank] != 0;
+    shared = shared || nodes[rank] != static_cast<int>(rank);
+  }
+  return several && shared;
+}
+
+// In shared memory a rank's place is that among the ranks of its node, whoever leads them.
+void order_by_rank(Split& parts) {
+  const int leader = parts.unit.front();
+  const int me = parts.unit[static_cast<std::size_t>(parts.place_in_unit)];
+  std::sort(parts.unit.begin(), parts.unit.end());
+  const auto place_of = [&](int rank) {
+    return static_cast<int>(std::lower_bound(parts.unit.begin(), parts.unit.end(), rank) - parts.unit.begin());
+  };
+  parts.leader_in_unit = place_of(leader);
+  parts.place_in_unit = place_of(me);
 }
 
 std::optional<Split> split_group(Group& g, int root) {
@@ -24,7 +64,7 @@ std::optional<Split> split_group(Group& g, int root) {
   return split(g.endpoint().maps->topology(), ranks, g.rank(), root);
 }
 
-// One call as its stages see it. The leader of a unit is rank 0 there.
+// One call as its stages see it.
 class Stages {
  public:
   Stages(Group& g, const Split& parts, const Hierarchy& how, const Call& call)
@@ -37,7 +77,7 @@ class Stages {
   /// From `call.input` of all to `result` of the leader.
   Task up(std::byte* result) {
     Call up = call_;
-    up.root = 0;
+    up.root = parts_.leader_in_unit;
     up.output = parts_.leads() ? result : nullptr;
     co_await run_algorithm(unit_, *how_.up, up);
   }
@@ -53,7 +93,7 @@ class Stages {
   /// From `call.output` of the leader to that of all.
   Task down() {
     Call down = call_;
-    down.root = 0;
+    down.root = parts_.leader_in_unit;
     co_await run_algorithm(unit_, *how_.down, down);
   }
 
@@ -98,11 +138,11 @@ bool find_hierarchy(Collective collective, const HierarchyNames& names, Hierarch
   found.between = find_algorithm(collective, names.between);
   if (goes_up) found.up = find_algorithm(barrier ? collective : Collective::reduce, names.within);
   if (comes_down) found.down = find_algorithm(barrier ? collective : Collective::bcast, names.within);
-  if (found.down == nullptr && collective == Collective::allreduce) {
-    found.down = find_algorithm(Collective::bcast, "binomial");
+  if (found.down == nullptr && collective == Collective::allreduce && found.up != nullptr) {
+    found.down = find_algorithm(Collective::bcast, found.up->memory == Memory::none ? "binomial" : "arrival_copy");
   }
-  return can_run_among_some(found.between) && (!goes_up || can_run_among_some(found.up)) &&
-         (!comes_down || can_run_among_some(found.down));
+  return can_run_among_any(found.between) && (!goes_up || can_run_within_nodes(found.up)) &&
+         (!comes_down || can_run_within_nodes(found.down));
 }
 
 bool has_segments(const Hierarchy& hierarchy) {
@@ -115,7 +155,10 @@ bool has_segments(const Hierarchy& hierarchy) {
 
 Task run_hierarchical(Group& g, const Algorithm& algorithm, Call call) {
   const Hierarchy& how = *algorithm.hierarchy;
-  const std::optional<Split> parts = split_group(g, call.root);
+  const bool in_memory = uses_memory(how);
+  std::optional<Split> parts;
+  if (!in_memory || nodes_are_shared(g)) parts = split_group(g, call.root);
+  if (parts && in_memory) order_by_rank(*parts);
   if (!parts) {
     co_await run_algorithm(g, *how.between, call);
     co_return;

@@ -4,6 +4,8 @@
 // `hierarchical(reduce_scatter_gather,rabenseifner)` is the one measured there. A late rank holds back the messages of
 // its node only. Units are nodes where several ranks share one, else parts of a node or switches (topology/split.hpp);
 // a hierarchy within a hierarchy takes the next ones. Where nothing can be divided the second algorithm runs alone.
+// With an algorithm of shared memory units are nodes only: `hierarchical(arrival_stripes,ring)` takes in a node's ranks
+// as they come, and a node counts as arrived when its last rank has, as section 7.2.4 plans.
 // Cost: that of the first among q ranks twice, up and down, and of the second among P/q.
 #pragma once
 
@@ -31,8 +33,9 @@ struct HierarchyNames {
 HierarchyNames parse_hierarchical(std::string_view name);
 
 /// What `names` mean for a collective: `within` is an algorithm of reduce, where something goes up, and of bcast, where
-/// something comes down; an allreduce comes down by `binomial` if bcast has none of the name. False if they mean
-/// nothing, or what cannot run on a part of the ranks.
+/// something comes down; an allreduce comes down by `binomial` if bcast has none of the name, or by
+/// `arrival_copy` if it goes up in shared memory. False if they mean nothing, or what cannot run on a part of the
+/// ranks.
 bool find_hierarchy(Collective collective, const HierarchyNames& names, Hierarchy& found);
 
 /// Whether any part of it runs in segments.

@@ -59,7 +59,7 @@ struct Algorithm {
   Collective collective;
   std::string_view name;
   Task (*run)(Group&, Call);
-  Memory memory;
+  Memory memory;          // of a hierarchy: of the ranks of each node
   std::size_t pool_from;  // Memory::pool: what a rank leaves there needs the pool from this many bytes on, shorter ones
                           // only the board
   std::size_t max_bytes;  // a message; longer ones are run in windows of this. 0: no bound

@@ -38,6 +38,12 @@ SharedNodes find_shared(const std::vector<int>& nodes) {
   return {count, runs > count};
 }
 
+int most_on_a_node(const std::vector<int>& nodes) {
+  std::vector<int> ranks(nodes.size());
+  for (int node : nodes) ++ranks[static_cast<std::size_t>(node)];
+  return *std::max_element(ranks.begin(), ranks.end());
+}
+
 // Waiting ranks drive MPI's progress by looking for a message; it would stay where it is.
 void poke_mpi(void* comm) {
   int found = 0;
@@ -71,8 +77,12 @@ Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubsc
   shm::NodeFacts facts{{}, oversubscribed, &poke_mpi, &comm_};
   nodes_ = find_nodes(comm_);
   shared_nodes_ = find_shared(nodes_);
-  const bool shared = can_share_memory() && are_one(nodes_) && share_board();
-  if (shared && configuration.single_copy) facts.processes = share_processes();
+  for (int rank = 0; rank < size_; ++rank) {
+    if (nodes_[static_cast<std::size_t>(rank)] == nodes_[static_cast<std::size_t>(rank_)]) mates_.push_back(rank);
+  }
+  const bool some_share = are_one(nodes_) || shared_nodes_.count > 0;
+  shared_nodes_.boards = can_share_memory() && some_share && share_board();
+  if (shared_nodes_.boards && configuration.single_copy) facts.processes = share_processes();
   platform_ = make_platform(std::move(facts));
   choose_transport();
   maps_ = std::make_unique<RankMaps>(discover_topology(comm_, nodes_, configuration.topology_file));
@@ -89,7 +99,7 @@ Engine::~Engine() {
 }
 
 void Engine::choose_transport() {
-  if (board_ != nullptr && platform_->can_read_peers() && size_ <= shm::MailboxTransport::kMostRanks) {
+  if (shares_memory() && platform_->can_read_peers() && size_ <= shm::MailboxTransport::kMostRanks) {
     std::byte* memory = board_segment_.memory() + Board::memory_bytes(size_);
     transport_ = std::make_unique<shm::MailboxTransport>(memory, size_, rank_, *platform_);
   } else {
@@ -98,11 +108,13 @@ void Engine::choose_transport() {
 }
 
 bool Engine::share_board() {
-  const bool mailboxes = size_ <= shm::MailboxTransport::kMostRanks;
-  const std::size_t bytes = Board::memory_bytes(size_) + (mailboxes ? shm::MailboxTransport::memory_bytes(size_) : 0);
+  // The same on all nodes, so that all ranks find the same room left for a pool.
+  const int ranks = most_on_a_node(nodes_);
+  const bool mailboxes = ranks == size_ && size_ <= shm::MailboxTransport::kMostRanks;
+  const std::size_t bytes = Board::memory_bytes(ranks) + (mailboxes ? shm::MailboxTransport::memory_bytes(size_) : 0);
   if (bytes > pool_limit_) {
     complain_once(rank_ == 0, "STRETTO_SHM_MAX_MIB=" + std::to_string(pool_limit_ >> 20) +
-                                  " leaves no shared memory for " + std::to_string(size_) + " ranks, which takes " +
+                                  " leaves no shared memory for " + std::to_string(ranks) + " ranks, which takes " +
                                   std::to_string((bytes >> 20) + 1) + " MiB; set it higher");
     return false;
   }
@@ -110,7 +122,8 @@ bool Engine::share_board() {
   if (!segment) return false;
   pool_limit_ -= bytes;
   board_segment_ = std::move(*segment);
-  board_ = std::make_unique<Board>(board_segment_.memory(), size_, rank_);
+  const auto mine = std::find(mates_.begin(), mates_.end(), rank_) - mates_.begin();
+  board_ = std::make_unique<Board>(board_segment_.memory(), static_cast<int>(mates_.size()), static_cast<int>(mine));
   return true;
 }
 
@@ -119,15 +132,17 @@ std::optional<shm::Segment> Engine::share_segment(std::size_t bytes, const char*
     pid_t creator;
     int descriptor;
   };
-  Offer offer{getpid(), -1};
+  Offer mine{getpid(), -1};
   std::string error;
   shm::Segment segment;
-  if (rank_ == 0) {
+  if (rank_ == mates_.front()) {
     segment = shm::Segment::create(bytes, error);
-    offer.descriptor = segment.descriptor();
+    mine.descriptor = segment.descriptor();
   }
-  PMPI_Bcast(&offer, sizeof offer, MPI_BYTE, 0, comm_);
-  if (rank_ != 0 && offer.descriptor >= 0) {
+  std::vector<Offer> offers(static_cast<std::size_t>(size_));
+  PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, offers.data(), sizeof mine, MPI_BYTE, comm_);
+  const Offer& offer = offers[static_cast<std::size_t>(mates_.front())];
+  if (rank_ != mates_.front() && offer.descriptor >= 0) {
     segment = shm::Segment::attach(offer.creator, offer.descriptor, bytes, error);
   }
   // Agreed by all: the lowest rank without it, if any, speaks for them.
@@ -143,7 +158,8 @@ std::optional<shm::Segment> Engine::share_segment(std::size_t bytes, const char*
   return segment;
 }
 
-// Probes single copy: everybody reads a number of the next rank. Agreed by all, as one refusal would break the rest.
+// Probes single copy: everybody reads a number of the next rank on the node. Agreed by all, as one refusal would break
+// the rest.
 std::vector<pid_t> Engine::share_processes() {
   struct Card {
     pid_t process;
@@ -154,12 +170,13 @@ std::vector<pid_t> Engine::share_processes() {
   const Card mine{getpid(), reinterpret_cast<std::uint64_t>(&secret), secret};
   std::vector<Card> cards(static_cast<std::size_t>(size_));
   PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, comm_);
-  const Card& next = cards[static_cast<std::size_t>((rank_ + 1) % size_)];
+  const auto after = std::upper_bound(mates_.begin(), mates_.end(), rank_);
+  const Card& next = cards[static_cast<std::size_t>(after == mates_.end() ? mates_.front() : *after)];
   std::uint64_t seen = 0;
   const bool read = shm::read_process(next.process, &seen, next.address, sizeof seen) && seen == next.secret;
   std::vector<pid_t> processes;
   if (!all_agree(comm_, read)) return processes;
-  for (const Card& card : cards) processes.push_back(card.process);
+  for (int mate : mates_) processes.push_back(cards[static_cast<std::size_t>(mate)].process);
   return processes;
 }
 
@@ -194,13 +211,18 @@ void Engine::anticipate(Collective collective, Hints& hints, Anticipated& tally,
   background.add(*anticipation_);
 }
 
+// In the order of arrival of all ranks, where the call has found it.
+int Engine::place_of(const Algorithm& algorithm) const {
+  return shares_memory() && algorithm.memory != Memory::none ? board_->place() : Board::kNoPlace;
+}
+
 int Engine::run(const Algorithm& algorithm, const Call& call) {
   if (anticipates(algorithm.collective)) {
     const bool lengths = algorithm.collective == Collective::scatterv || algorithm.collective == Collective::gatherv;
     anticipation_->run({static_cast<int>(algorithm.collective), call.root, lengths ? 0 : call.bytes()}, algorithm,
                        call);
     if (anticipation_->has_work()) background_->wake();
-    return algorithm.memory == Memory::none ? Board::kNoPlace : board_->place();
+    return place_of(algorithm);
   }
   if (anticipation_) {
     anticipation_->run_beside(algorithm, call);
@@ -209,7 +231,7 @@ int Engine::run(const Algorithm& algorithm, const Call& call) {
     Task task = run_algorithm(group, algorithm, call);
     endpoint_->executor.drive(task, *transport_);
   }
-  return algorithm.memory == Memory::none ? Board::kNoPlace : board_->place();
+  return place_of(algorithm);
 }
 
 }  // namespace stretto::intercept

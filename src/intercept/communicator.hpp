@@ -47,16 +47,18 @@ class Engine {
   /// From now on calls of `collective` are anticipated; `background` drives what begins ahead. Collective.
   void anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background);
   bool anticipates(Collective collective) const { return (anticipated_ >> static_cast<unsigned>(collective) & 1) != 0; }
-  bool has_board() const { return board_ != nullptr; }
+  /// All ranks of one node.
+  bool shares_memory() const { return board_ != nullptr && shared_nodes_.count == 0; }
   SharedNodes shared_nodes() const { return shared_nodes_; }
   /// Half of the largest pool that ensure_pool may make.
   std::size_t max_pool_window() const { return pool_refused_ ? 0 : largest_pool() / 2; }
-  std::int64_t recent_skew_ns() const { return board_ == nullptr ? 0 : board_->recent_skew_ns(); }
+  std::int64_t recent_skew_ns() const { return shares_memory() ? board_->recent_skew_ns() : 0; }
   /// MPI_Finalize has begun: nothing is under way any more, and communicators are no longer ours to free. Collective.
   void abandon();
 
  private:
   std::size_t largest_pool() const { return std::bit_floor(pool_limit_); }
+  int place_of(const Algorithm& algorithm) const;
   bool share_board();
   void choose_transport();
   std::vector<pid_t> share_processes();
@@ -71,6 +73,7 @@ class Engine {
   SharedNodes shared_nodes_;
   unsigned anticipated_ = 0;  // a bit a collective
   std::vector<int> nodes_;    // of each rank the lowest on its node
+  std::vector<int> mates_;    // the ranks of this one's node
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<Transport> transport_;  // mailboxes where the ranks can read each other's memory, else MPI messages
   std::unique_ptr<RankMaps> maps_;

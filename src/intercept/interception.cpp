@@ -29,7 +29,7 @@ bool Interception::select(const PreparedCall& prepared) {
                      call.element_bytes,
                      prepared.commutative(),
                      communicator_->size,
-                     engine.has_board(),
+                     engine.shares_memory(),
                      engine.max_pool_window(),
                      engine.recent_skew_ns(),
                      engine.may_begin_ahead(),

@@ -12,6 +12,7 @@ namespace stretto {
 /// As one rank sees it. Numbers are those of the communicator.
 struct Split {
   std::vector<int> unit;     // the ranks of this rank's unit, its leader first, the others in their order
+  int leader_in_unit;        // its place there
   int place_in_unit;         // of this rank
   std::vector<int> leaders;  // of all units, in the order of their first ranks
   int place_among_leaders;   // -1: no leader

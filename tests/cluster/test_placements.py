@@ -23,6 +23,9 @@ FORCED = [
     *(("allreduce", "ring@topology"), ("allreduce", "rabenseifner@topology+4"), ("reduce", "binomial@topology")),
     *(("bcast", "event_binary@topology"), ("bcast", "scatter_allgather@recursive_doubling")),
     ("allreduce", "hierarchical(reduce_scatter_gather,rabenseifner)"),
+    # In the memory of each node.
+    *(("allreduce", "hierarchical(arrival_stripes,ring+3)"), ("reduce", "hierarchical(slot_gather,event_chain)")),
+    *(("reduce", "hierarchical(arrival_stripes,binomial)"), ("bcast", "hierarchical(arrival_copy,event_binary)")),
     *(("reduce", "hierarchical(binomial,event_chain)"), ("bcast", "hierarchical(binomial,binomial)+3")),
 ]
 

@@ -81,7 +81,7 @@ inline void run_under_placements(const Algorithm& algorithm, int ranks, const st
     for (const std::vector<int>& nodes : placements(ranks, seed)) {
       sim::Options options = options_for(ranks, seed);
       options.nodes = nodes;
-      options.shared_memory = false;
+      options.shared_memory = algorithm.memory != Memory::none;
       run(algorithm, options, shapes);
     }
   }

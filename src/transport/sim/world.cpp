@@ -33,8 +33,9 @@ class World::Rank final : public Platform, public Transport {
     endpoint_.nodes = world.nodes_;
     endpoint_.maps = &world.maps_;
     if (!world.options_.shared_memory) return;
-    board_.emplace(line_aligned(world.board_memory_), size, number);
-    board_->attach_pool(line_aligned(world.pool_memory_), world.options_.pool_bytes);
+    Node& node = world.shared_[world.node_of(number)];
+    board_.emplace(line_aligned(node.board), node.ranks, world.place_on_node_[static_cast<std::size_t>(number)]);
+    board_->attach_pool(line_aligned(node.pool), world.options_.pool_bytes);
     endpoint_.board = &*board_;
   }
 
@@ -109,9 +110,8 @@ World::World(Options options)
     : options_(std::move(options)),
       nodes_(find_nodes(options_)),
       maps_(options_.topology ? *options_.topology : topology_of_nodes(options_.ranks, nodes_)),
-      random_(options_.seed),
-      board_memory_(options_.shared_memory ? Board::memory_bytes(options_.ranks) + kLine : 0),
-      pool_memory_(options_.shared_memory ? options_.pool_bytes + kLine : 0) {
+      random_(options_.seed) {
+  if (options_.shared_memory) share_memory();
   for (int rank = 0; rank < options_.ranks; ++rank) {
     ranks_.push_back(std::make_unique<Rank>(*this, rank, options_.ranks));
     if (options_.detours.period_ns <= 0) continue;
@@ -120,6 +120,14 @@ World::World(Options options)
 }
 
 World::~World() = default;
+
+void World::share_memory() {
+  for (int rank = 0; rank < options_.ranks; ++rank) place_on_node_.push_back(shared_[node_of(rank)].ranks++);
+  for (auto& [number, node] : shared_) {
+    node.board.resize(Board::memory_bytes(node.ranks) + kLine);
+    node.pool.resize(options_.pool_bytes + kLine);
+  }
+}
 
 std::vector<int> World::find_nodes(const Options& options) {
   if (options.nodes.empty() && options.ranks <= options.ranks_per_node) return {};
@@ -133,10 +141,7 @@ std::vector<int> World::find_nodes(const Options& options) {
   return nodes;
 }
 
-const Link& World::link(int a, int b) const {
-  const auto node = [&](int rank) { return nodes_[static_cast<std::size_t>(rank)]; };
-  return nodes_.empty() || node(a) == node(b) ? options_.intra : options_.inter;
-}
+const Link& World::link(int a, int b) const { return node_of(a) == node_of(b) ? options_.intra : options_.inter; }
 
 std::int64_t World::after_detour(int rank, std::int64_t time) const {
   if (first_detour_ns_.empty()) return time;

@@ -54,7 +54,7 @@ struct Options {
   std::vector<std::int64_t> arrivals_ns;  // empty: all at 0
   std::size_t pool_bytes = 1 << 20;
   bool single_copy = true;
-  bool shared_memory = true;  // false: no board, as between nodes
+  bool shared_memory = true;  // of the ranks of each node; false: no boards
   // False: messages take their time but carry nothing, for times alone. Short ones do, as an algorithm may act on them.
   bool move_data = true;
   static constexpr std::size_t kAlwaysMovedBytes = 256;
@@ -86,10 +86,18 @@ class World {
     bool arrival = false;              // of a rank that has begun ahead
     bool operator<(const Event& other) const { return std::tie(other.time, other.tie) < std::tie(time, tie); }
   };
+  // The memory that a node's ranks share.
+  struct Node {
+    int ranks = 0;
+    std::vector<std::byte> board;
+    std::vector<std::byte> pool;
+  };
   using Key = std::uint64_t;  // source and stream, at one receiver
 
   // Of each rank the lowest on its node; empty: all are on one.
   static std::vector<int> find_nodes(const Options& options);
+  int node_of(int rank) const { return nodes_.empty() ? 0 : nodes_[static_cast<std::size_t>(rank)]; }
+  void share_memory();
   const Link& link(int a, int b) const;
   std::int64_t after_detour(int rank, std::int64_t time) const;
   std::int64_t after_work(int rank, std::int64_t time, double work_ns) const;
@@ -109,8 +117,8 @@ class World {
   RankMaps maps_;  // all ranks know the same
   std::mt19937_64 random_;
   std::vector<double> first_detour_ns_;  // of each rank; empty without
-  std::vector<std::byte> board_memory_;  // empty without shared memory; the pool, too
-  std::vector<std::byte> pool_memory_;
+  std::map<int, Node> shared_;           // by the lowest rank; empty without shared memory
+  std::vector<int> place_on_node_;       // of each rank, the same
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::priority_queue<Event> events_;
   std::unordered_map<Signal*, std::vector<std::pair<int, std::uint64_t>>> watchers_;
