@@ -77,7 +77,7 @@ def show(collective: str, rows: list[dict[str, Any]], ranks: int, console: Conso
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--ranks", type=int, default=512, help="(default: %(default)s)")
+    parser.add_argument("--ranks", type=int, default=256, help="(default: %(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
     options = parser.parse_args()
     console = Console()

@@ -81,7 +81,7 @@ struct Endpoint {
   Board* board = nullptr;      // null where the ranks share no memory
   Costs costs;                 // the same on all ranks
   std::span<const int> nodes;  // of each rank the lowest on its node; empty: all are on one
-  RankMaps* maps = nullptr;    // null where no algorithm with a map is run
+  RankMaps* maps = nullptr;    // null where no algorithm asks for places
 
   Endpoint(int rank_, int size_, Platform& platform_, Transport& transport_)
       : rank(rank_), size(size_), platform(platform_), transport(transport_), executor(platform_) {}

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arrival/board.hpp"
+#include "topology/rank_maps.hpp"
 #include "transport/shm/mailboxes.hpp"
 #include "transport/shm/node_platform.hpp"
 
@@ -50,9 +51,11 @@ class ThreadWorld {
           platform(shm::NodeFacts{{}, true, nullptr, nullptr}),
           transport(aligned(world.mailbox_memory_), ranks, rank, platform),
           endpoint(rank, ranks, platform, transport),
-          board(aligned(world.board_memory_), ranks, rank) {
+          board(aligned(world.board_memory_), ranks, rank),
+          maps(topology_of_nodes(ranks, {})) {
       board.attach_pool(aligned(world.pool_), pool_bytes);
       endpoint.board = &board;
+      endpoint.maps = &maps;
     }
     void run(const std::function<Task(Group&)>& body) {
       platform.enter(number);
@@ -73,6 +76,7 @@ class ThreadWorld {
     shm::MailboxTransport transport;
     Endpoint endpoint;
     Board board;
+    RankMaps maps;
   };
 
   std::vector<std::byte> board_memory_;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "placements.hpp"
 #include "runs.hpp"
 
@@ -56,7 +59,11 @@ std::vector<Algorithm> hierarchical_algorithms() {
       {Collective::bcast, "hierarchical(binomial,scatter_allgather)"},
       {Collective::bcast, "hierarchical(arrival_ordered,event_chain)"},
       {Collective::bcast, "hierarchical(event_knomial,hierarchical(binomial,binomial))+1K"},
-      {Collective::barrier, "hierarchical(dissemination,dissemination)"}};
+      {Collective::barrier, "hierarchical(dissemination,dissemination)"},
+      // No hierarchies, but trees that ask for places as those do.
+      {Collective::bcast, "event_topology"},
+      {Collective::reduce, "event_topology"},
+      {Collective::bcast, "hierarchical(binomial,event_topology)"}};
   std::vector<Algorithm> found;
   for (const auto& [collective, name] : kNames) found.push_back(*find_algorithm(collective, name));
   return found;
@@ -83,6 +90,35 @@ TEST_P(EveryHierarchy, OfMoreLevels) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryHierarchy, testing::ValuesIn(hierarchical_algorithms()), name_of_parameter);
+
+// Luo et al. 2018: one message between two nodes, or two switches, for each but the root's.
+TEST(TopologyTree, EntersEachUnitOnce) {
+  constexpr int kRanks = 30;
+  for (Placement placement : kPlacements) {
+    for (int root : {0, 17}) {
+      sim::Options options;
+      options.ranks = kRanks;
+      options.shared_memory = false;
+      options.topology = cluster(kRanks, 4, placement);
+      const Topology topology = *options.topology;
+      std::set<std::pair<int, int>> edges;
+      options.on_send = [&](int from, int to, std::size_t bytes) {
+        if (bytes > 0) edges.emplace(from, to);
+      };
+      run(*find_algorithm(Collective::bcast, "event_topology"), options, {{100'000, root, false, false}});
+      EXPECT_EQ(edges.size(), kRanks - 1U);
+      for (int far = 2; far <= topology.greatest_distance(); ++far) {  // units that are so far apart
+        std::vector<int> units;
+        for (int rank = 0; rank < kRanks; ++rank) {
+          const auto near = [&](int other) { return topology.distance(rank, other) < far; };
+          if (std::ranges::none_of(units, near)) units.push_back(rank);
+        }
+        const auto enters = [&](const auto& edge) { return topology.distance(edge.first, edge.second) >= far; };
+        EXPECT_EQ(static_cast<std::size_t>(std::ranges::count_if(edges, enters)), units.size() - 1) << far;
+      }
+    }
+  }
+}
 
 /// With the map that suits them, or another, and in segments as well.
 std::vector<Algorithm> mapped_algorithms() {

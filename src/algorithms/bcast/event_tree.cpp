@@ -1,18 +1,19 @@
 // Event-driven tree: a segment goes on to a child as soon as it is here and that child has room, whatever the others
 // do.
 //
-// Luo et al. 2018 (ADAPT), over a chain, a binary, a binomial and a 4-nomial tree. What ADAPT writes as callbacks that
-// post each other's messages are coroutines here, one for the parent's stream of segments and one for each child's: the
-// next segment is received while this one is sent on (segment independence), and a slow child holds up no other (child
-// independence), so a late rank delays its descendants only. Of each stream a few messages are under way, receives
-// posted ahead and sends. Where ADAPT's first segment is synchronous, a child says that it is there if there are many
-// segments, so that a rank that has not come is not flooded.
-// Cost: (depth + m c) (α + nβ/m) in m segments for c children; after the last arrival, if that is a leaf: m (α + nβ/m).
+// Luo et al. 2018 (ADAPT), over a chain, a binary, a binomial and a 4-nomial tree, and one by places. What ADAPT writes
+// as callbacks that post each other's messages are coroutines here, one for the parent's stream of segments and one for
+// each child's: the next segment is received while this one is sent on (segment independence), and a slow child holds
+// up no other (child independence), so a late rank delays its descendants only. Of each stream a few messages are under
+// way, receives posted ahead and sends. Where ADAPT's first segment is synchronous, a child says that it is there if
+// there are many segments, so that a rank that has not come is not flooded. Cost: (depth + m c) (α + nβ/m) in m
+// segments for c children; after the last arrival, if that is a leaf: m (α + nβ/m).
 
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/blocks.hpp"
 #include "algorithms/patterns/segment_stream.hpp"
 #include "algorithms/patterns/segments.hpp"
+#include "algorithms/patterns/topology_tree.hpp"
 #include "algorithms/patterns/tree_shapes.hpp"
 
 namespace stretto::bcast {
@@ -52,10 +53,9 @@ Task to_child(Group& g, const Call& call, Flow& flow, int child) {
   });
 }
 
-Task broadcast(Group& g, Call call, TreeShape shape) {
+Task broadcast(Group& g, Call call, TreePlace place, int depth) {
   if (call.count == 0) co_return;
-  const TreePlace place = place_in(shape, g.rank(), call.root, g.size());
-  Flow flow{eager_segments(g, call, depth_of(shape, g.size()))};
+  Flow flow{eager_segments(g, call, depth)};
   TaskGroup streams;
   if (place.parent < 0) {
     g.publish(flow.here, flow.segments);
@@ -66,11 +66,19 @@ Task broadcast(Group& g, Call call, TreeShape shape) {
   co_await streams.join();
 }
 
+Task broadcast(Group& g, const Call& call, TreeShape shape) {
+  return broadcast(g, call, place_in(shape, g.rank(), call.root, g.size()), depth_of(shape, g.size()));
+}
+
 }  // namespace
 
 Task event_chain(Group& g, Call call) { return broadcast(g, call, kChain); }
 Task event_binary(Group& g, Call call) { return broadcast(g, call, kBinary); }
 Task event_binomial(Group& g, Call call) { return broadcast(g, call, kBinomial); }
 Task event_knomial(Group& g, Call call) { return broadcast(g, call, kQuadrinomial); }
+Task event_topology(Group& g, Call call) {
+  const TopologyTree tree = topology_tree(g, call.root);
+  return broadcast(g, call, tree.place, tree.depth);
+}
 
 }  // namespace stretto::bcast

@@ -1,16 +1,17 @@
 // Event-driven tree: a segment goes up as soon as all children's contributions to it are in, whatever their order.
 //
-// Luo et al. 2018 (ADAPT), over a chain, a binary, a binomial and a 4-nomial tree: a coroutine for each child's stream
-// of segments and one for the parent's, as in the broadcast of that name. Contributions to a segment are combined as
-// they come or, where the operation wants it, in the order of ranks; then the tree is built from rank 0, with one more
-// message to another root. Of each stream a few messages are under way. Of many segments a child sends the first when
-// its parent has said that it is there. Cost: (depth + m c) (α + nβ/m) + nγ c in m segments for c children; after the
-// last arrival, if that is a leaf: depth (α + nβ/m + nγ/m) + m (α + nβ/m).
+// Luo et al. 2018 (ADAPT), over a chain, a binary, a binomial and a 4-nomial tree, and one by places: a coroutine for
+// each child's stream of segments and one for the parent's, as in the broadcast of that name. Contributions to a
+// segment are combined as they come or, where the operation wants it, in the order of ranks; then the tree is built
+// from rank 0, with one more message to another root. Of each stream a few messages are under way. Of many segments a
+// child sends the first when its parent has said that it is there. Cost: (depth + m c) (α + nβ/m) + nγ c in m segments
+// for c children; after the last arrival, if that is a leaf: depth (α + nβ/m + nγ/m) + m (α + nβ/m).
 
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/blocks.hpp"
 #include "algorithms/patterns/segment_stream.hpp"
 #include "algorithms/patterns/segments.hpp"
+#include "algorithms/patterns/topology_tree.hpp"
 #include "algorithms/patterns/tree_shapes.hpp"
 
 namespace stretto::reduce {
@@ -67,13 +68,11 @@ Task to_parent(Group& g, const Call& call, Flow& flow, int parent) {
   });
 }
 
-Task climb(Group& g, Call call, TreeShape shape) {
+Task climb(Group& g, Call call, int top, TreePlace place, int depth) {
   if (call.count == 0) co_return;
-  const int top = call.reduction->commutative ? call.root : 0;
-  const TreePlace place = place_in(shape, g.rank(), top, g.size());
   // Only the root owns an output buffer.
   Scratch memory = g.scratch(call.output == nullptr ? call.bytes() : 0);
-  Flow flow{eager_segments(g, call, depth_of(shape, g.size())), place.children.size(),
+  Flow flow{eager_segments(g, call, depth), place.children.size(),
             call.output != nullptr ? call.output : memory.data()};
   flow.added.resize(flow.segments);
   g.copy(flow.sum, call.input, call.bytes());
@@ -92,11 +91,20 @@ Task climb(Group& g, Call call, TreeShape shape) {
   if (top != call.root && g.rank() == call.root) co_await g.recv(call.output, call.bytes(), top);
 }
 
+Task climb(Group& g, const Call& call, TreeShape shape) {
+  const int top = call.reduction->commutative ? call.root : 0;
+  return climb(g, call, top, place_in(shape, g.rank(), top, g.size()), depth_of(shape, g.size()));
+}
+
 }  // namespace
 
 Task event_chain(Group& g, Call call) { return climb(g, call, kChain); }
 Task event_binary(Group& g, Call call) { return climb(g, call, kBinary); }
 Task event_binomial(Group& g, Call call) { return climb(g, call, kBinomial); }
 Task event_knomial(Group& g, Call call) { return climb(g, call, kQuadrinomial); }
+Task event_topology(Group& g, Call call) {
+  const TopologyTree tree = topology_tree(g, call.root);
+  return climb(g, call, call.root, tree.place, tree.depth);
+}
 
 }  // namespace stretto::reduce
