@@ -201,6 +201,31 @@ def diff(
     show(a, b, as_json)
 
 
+@app.command()
+def topo(
+    file: Annotated[Path | None, typer.Argument(help="what describes the network", metavar="FILE")] = None,
+    form: Annotated[
+        str | None, typer.Option(help="ibnetdiscover, opareport, slurm or simple (default: seen)", metavar="FORM")
+    ] = None,
+    hosts: Annotated[
+        Path | None, typer.Option(help="place ranks as mpirun does with this hostfile", metavar="HOSTFILE")
+    ] = None,
+    ranks: Annotated[
+        str | None, typer.Option(help="place ranks: the host of each, n0,n1,n0, or a file of lines", metavar="HOSTS")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="write a topology.conf, as STRETTO_TOPOLOGY takes it", metavar="FILE")
+    ] = None,
+    draw: Annotated[Path | None, typer.Option(help="draw the network as SVG", metavar="FILE")] = None,
+    matrix: Annotated[Path | None, typer.Option(help="write distances as CSV", metavar="FILE")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON instead of a tree")] = False,
+) -> None:
+    """Show the switches between nodes, from a file of the network's own tools, and where ranks are."""
+    from stretto.topology.command import topo as show
+
+    show(file, form, hosts, ranks, output, draw, matrix, as_json)
+
+
 @app.command(**_OWN_OPTIONS)
 def bench(context: typer.Context) -> None:
     """Measure algorithms against the MPI library's own, interleaved in one run (see stretto bench --help)."""

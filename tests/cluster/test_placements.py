@@ -9,6 +9,8 @@ import pytest
 from mpi_jobs import LIBRARY, MPIRUN, TIME_LIMIT_S, open_mpi_only, stretto_env
 
 from stretto.cluster import cluster
+from stretto.topology import simple, slurm
+from stretto.topology.tree import Source
 
 # Ranks on the nodes in turn, as a cluster does by itself; or side by side. By the command line, as a cluster's own
 # settings are stronger than the environment.
@@ -77,9 +79,12 @@ def test_ranks_are_where_these_tests_say(mapping: str) -> None:
 
 
 LEAVES = "SwitchName=leaf0 Nodes=node[0-1]\nSwitchName=leaf1 Nodes=node[2-3]\nSwitchName=top Switches=leaf[0-1]\n"
+# With names as `stretto topo` gives them to switches that ibnetdiscover found.
+FABRIC = "S-0002c903f00100 = node[0-1]\nS-0002c903f00200 = node[2-3]\ngroup1.0 = S-0002c903f00[1-2]00\n"
 # What is in the file, and what is said of it.
 FILES = {
     "right": (LEAVES, None),
+    "by stretto topo": (slurm.write(simple.read(Source("net", FABRIC)), "net"), None),
     "a node is missing": ("SwitchName=a Nodes=node[0-2]\n", "it does not have node node3"),
 }
 
