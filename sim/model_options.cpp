@@ -67,7 +67,7 @@ void find_algorithms(ModelOptions& options) {
     if (algorithm == nullptr || algorithm->run == nullptr)
       refuse("algorithms", name,
              "the model has Stretto's own " + collective + " algorithms only; `stretto algorithms` lists them");
-    if (algorithm->memory != Memory::none && algorithm->hierarchy == nullptr && !options.one_node())
+    if (algorithm->memory != Memory::none && !algorithm->uses_node_memory() && !options.one_node())
       refuse("algorithms", name,
              "needs memory that all ranks share; put them on one node with ranks_per_node=" +
                  std::to_string(options.machine.ranks));

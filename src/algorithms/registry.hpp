@@ -79,6 +79,9 @@ struct Algorithm {
   /// Whether find_algorithm has made it of others.
   bool is_derived() const { return pipelining.cuts() || map != nullptr || hierarchy != nullptr; }
 
+  /// Whether it is a hierarchy whose nodes share memory each.
+  bool uses_node_memory() const { return hierarchy != nullptr && memory != Memory::none; }
+
   /// Whether it is of any use only where the next call can be foreseen.
   bool needs_prediction() const { return order_use != OrderUse::none || begins_ahead; }
 

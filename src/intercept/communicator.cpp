@@ -80,9 +80,9 @@ Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubsc
   for (int rank = 0; rank < size_; ++rank) {
     if (nodes_[static_cast<std::size_t>(rank)] == nodes_[static_cast<std::size_t>(rank_)]) mates_.push_back(rank);
   }
-  const bool some_share = are_one(nodes_) || shared_nodes_.count > 0;
-  shared_nodes_.boards = can_share_memory() && some_share && share_board();
-  if (shared_nodes_.boards && configuration.single_copy) facts.processes = share_processes();
+  shared_nodes_.boards = can_share_memory() && shared_nodes_.count > 0;  // until one is refused
+  const bool shared = can_share_memory() && are_one(nodes_) && share_board();
+  if ((shared || shared_nodes_.boards) && configuration.single_copy) facts.processes = share_processes();
   platform_ = make_platform(std::move(facts));
   choose_transport();
   maps_ = std::make_unique<RankMaps>(discover_topology(comm_, nodes_, configuration.topology_file));
@@ -125,6 +125,12 @@ bool Engine::share_board() {
   const auto mine = std::find(mates_.begin(), mates_.end(), rank_) - mates_.begin();
   board_ = std::make_unique<Board>(board_segment_.memory(), static_cast<int>(mates_.size()), static_cast<int>(mine));
   return true;
+}
+
+void Engine::ensure_boards() {
+  if (board_ != nullptr || !shared_nodes_.boards) return;
+  shared_nodes_.boards = share_board();
+  endpoint_->board = board_.get();
 }
 
 std::optional<shm::Segment> Engine::share_segment(std::size_t bytes, const char* purpose) {

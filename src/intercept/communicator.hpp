@@ -49,6 +49,9 @@ class Engine {
   bool anticipates(Collective collective) const { return (anticipated_ >> static_cast<unsigned>(collective) & 1) != 0; }
   /// All ranks of one node.
   bool shares_memory() const { return board_ != nullptr && shared_nodes_.count == 0; }
+  /// Gives each of several nodes a board, for hierarchies in their memory. Where some node refuses no node has one, and
+  /// `shared_nodes` knows. Collective.
+  void ensure_boards();
   SharedNodes shared_nodes() const { return shared_nodes_; }
   /// Half of the largest pool that ensure_pool may make.
   std::size_t max_pool_window() const { return pool_refused_ ? 0 : largest_pool() / 2; }

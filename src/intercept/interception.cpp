@@ -23,6 +23,8 @@ bool Interception::select(const PreparedCall& prepared) {
   if (!eligible()) return false;
   if (!may_serve(runtime_.configuration(), collective_, call.bytes(), communicator_->size)) return false;
   Engine& engine = runtime_.engine(*communicator_, comm_);
+  const Choice& choice = runtime_.configuration().choice(collective_);
+  if (choice.kind == Choice::Kind::forced && choice.algorithm->uses_node_memory()) engine.ensure_boards();
   const auto facts = [&] {
     return CallFacts{collective_,
                      call.bytes(),

@@ -246,7 +246,7 @@ bool can_serve(const Algorithm& algorithm, const CallFacts& facts) {
   if (algorithm.commutative_only && !facts.commutative) return false;
   if (algorithm.begins_ahead && !facts.may_begin_ahead) return false;
   if (algorithm.memory == Memory::none) return true;
-  const bool has_memory = algorithm.hierarchy != nullptr ? facts.shared_nodes.boards : facts.shared_memory;
+  const bool has_memory = algorithm.uses_node_memory() ? facts.shared_nodes.boards : facts.shared_memory;
   if (!has_memory) return false;
   if (algorithm.max_bytes > 0 && facts.element_bytes > algorithm.max_bytes) return false;
   return !algorithm.needs_pool(facts.bytes, facts.ranks) ||

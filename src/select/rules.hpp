@@ -12,7 +12,7 @@ namespace stretto {
 struct SharedNodes {
   int count = 0;           // 0: one rank a node, or one node
   bool scattered = false;  // the ranks of a node do not follow one another
-  bool boards = false;     // each has one
+  bool boards = false;     // each has one, or can be given one
 };
 
 /// What all ranks of a call know alike about it.

@@ -78,6 +78,16 @@ def test_ranks_are_where_these_tests_say(mapping: str) -> None:
     assert said == [[str(rank), f"node{node}"] for rank, node in enumerate(NODE_OF_RANK[mapping])]
 
 
+@pytest.mark.usefixtures("runtime")
+@pytest.mark.parametrize(("limit_mib", "check"), [(0, "CHECK_NOT_FORCED"), (1, "CHECK_ANY")])
+def test_little_or_no_memory_on_the_nodes(compiled: Callable[..., Path], limit_mib: int, check: str) -> None:
+    """Without boards the default rule serves all calls, on all ranks alike; a small pool takes windows of a message."""
+    settings = stretto_env(allreduce="hierarchical(arrival_stripes,ring)", shm_max_mib=limit_mib) | {check: "1"}
+    output = run_counts(compiled, "allreduce", 3, settings)
+    said = [line for line in output.splitlines() if "STRETTO_SHM_MAX_MIB" in line]
+    assert len(said) == (1 if limit_mib == 0 else 0), output
+
+
 LEAVES = "SwitchName=leaf0 Nodes=node[0-1]\nSwitchName=leaf1 Nodes=node[2-3]\nSwitchName=top Switches=leaf[0-1]\n"
 # With names as `stretto topo` gives them to switches that ibnetdiscover found.
 FABRIC = "S-0002c903f00100 = node[0-1]\nS-0002c903f00200 = node[2-3]\ngroup1.0 = S-0002c903f00[1-2]00\n"
