@@ -38,6 +38,8 @@ bool derive_hierarchical(Collective collective, std::string_view name, Derived& 
       made.algorithm.pool_from = first ? part->pool_from : std::min(made.algorithm.pool_from, part->pool_from);
     }
     made.algorithm.memory = std::max(made.algorithm.memory, part->memory);
+    const std::size_t bound = made.algorithm.max_bytes;
+    if (part->max_bytes > 0) made.algorithm.max_bytes = bound > 0 ? std::min(bound, part->max_bytes) : part->max_bytes;
   };
   note(made.hierarchy.up);
   note(made.hierarchy.down);

@@ -4,7 +4,8 @@
 // `hierarchical(reduce_scatter_gather,rabenseifner)` is the one measured there. A late rank holds back the messages of
 // its node only. Units are nodes where several ranks share one, else parts of a node or switches (topology/split.hpp);
 // a hierarchy within a hierarchy takes the next ones. Where nothing can be divided the second algorithm runs alone.
-// With an algorithm of shared memory units are nodes only: `hierarchical(arrival_stripes,ring)` takes in a node's ranks
+// With an algorithm of shared memory units are nodes only, and the library leaves calls to its default rule where no
+// node is shared by some of the ranks: `hierarchical(arrival_stripes,ring)` takes in a node's ranks
 // as they come, and a node counts as arrived when its last rank has, as section 7.2.4 plans.
 // Cost: that of the first among q ranks twice, up and down, and of the second among P/q.
 #pragma once

@@ -62,7 +62,7 @@ constexpr Algorithm kAlgorithms[] = {
      "ring's, down to (P + m) (α + nβ/m)", OrderUse::everywhere},
     {Collective::allreduce, "straggler_allreduce", &allreduce::straggler_allreduce, Memory::none, 0, 0,
      kCommutativeOnly, kArrivalOrder, "early ranks reduce, the last exchanges blocks for sums, which spread at once",
-     "Stretto, after Devraj et al. 2025", "ring's", "(log P + m) (α + nβ/m) + nγ / log P, m blocks",
+     "Stretto, after Devraj et al. 2025", "at most ring's", "(log P + m) (α + nβ/m) + nγ / log P, m blocks",
      OrderUse::everywhere},
     {Collective::reduce, "binomial", &reduce::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "partial results climb a binomial tree", kThakur, "log P (α + nβ + nγ)", "log P (α + nβ + nγ)"},

@@ -78,7 +78,7 @@ struct Endpoint {
   Transport& transport;
   Executor executor;
   ScratchPool scratch;
-  Board* board = nullptr;      // null where the ranks share no memory
+  Board* board = nullptr;      // of the ranks of this node; null where they share no memory
   Costs costs;                 // the same on all ranks
   std::span<const int> nodes;  // of each rank the lowest on its node; empty: all are on one
   RankMaps* maps = nullptr;    // null where no algorithm asks for places
@@ -99,8 +99,9 @@ class Group {
     other.stream_ += first;
     return other;
   }
-  /// Those of `ranks` of the communicator, under the numbers of their places there, for algorithms of messages alone:
-  /// all ranks in another order, or some of them. This rank is number `mine`; `ranks` outlives the group.
+  /// Those of `ranks` of the communicator, under the numbers of their places there, for algorithms of messages
+  /// alone all ranks in another order, or some of them; in shared memory those of this node in their order. This rank
+  /// is number `mine`; `ranks` outlives the group.
   Group of(std::span<const int> ranks, int mine) const {
     Group other = *this;
     other.ranks_ = ranks;

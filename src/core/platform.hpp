@@ -32,7 +32,8 @@ class Platform {
   /// Says that work has been done on `bytes` bytes: advances virtual time, nothing on a real machine.
   virtual void charge(Work work, std::size_t bytes) = 0;
 
-  /// Copies to `to` from `address` in the memory of rank `peer` (single copy). False if this memory cannot be read.
+  /// Copies to `to` from `address` in the memory of a rank of this node, the `peer`th there (single copy). False if
+  /// this memory cannot be read.
   virtual bool read_peer(int peer, void* to, std::uint64_t address, std::size_t bytes) = 0;
   virtual bool can_read_peers() const = 0;
 };

@@ -74,16 +74,15 @@ Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubsc
   PMPI_Comm_rank(comm_, &rank_);
   PMPI_Comm_size(comm_, &size_);
 
-  shm::NodeFacts facts{{}, oversubscribed, &poke_mpi, &comm_};
+  single_copy_ = configuration.single_copy;
   nodes_ = find_nodes(comm_);
   shared_nodes_ = find_shared(nodes_);
   for (int rank = 0; rank < size_; ++rank) {
     if (nodes_[static_cast<std::size_t>(rank)] == nodes_[static_cast<std::size_t>(rank_)]) mates_.push_back(rank);
   }
   shared_nodes_.boards = can_share_memory() && shared_nodes_.count > 0;  // until one is refused
-  const bool shared = can_share_memory() && are_one(nodes_) && share_board();
-  if ((shared || shared_nodes_.boards) && configuration.single_copy) facts.processes = share_processes();
-  platform_ = make_platform(std::move(facts));
+  if (can_share_memory() && are_one(nodes_)) share_board();
+  platform_ = make_platform({&processes_, oversubscribed, &poke_mpi, &comm_});
   choose_transport();
   maps_ = std::make_unique<RankMaps>(discover_topology(comm_, nodes_, configuration.topology_file));
   endpoint_ = std::make_unique<Endpoint>(rank_, size_, *platform_, *transport_);
@@ -124,6 +123,7 @@ bool Engine::share_board() {
   board_segment_ = std::move(*segment);
   const auto mine = std::find(mates_.begin(), mates_.end(), rank_) - mates_.begin();
   board_ = std::make_unique<Board>(board_segment_.memory(), static_cast<int>(mates_.size()), static_cast<int>(mine));
+  if (single_copy_) processes_ = share_processes();
   return true;
 }
 

@@ -26,7 +26,7 @@ class BackgroundWork;
 MPI_Comm make_own_communicator(MPI_Comm comm);
 
 /// The engine's side of a communicator: an own MPI communicator for its messages, and shared memory where all ranks are
-/// on one node. Making one is a collective operation.
+/// on one node, or where asked for on each of several. Making one is a collective operation.
 class Engine {
  public:
   Engine(MPI_Comm comm, const Configuration& configuration, bool oversubscribed);
@@ -74,9 +74,11 @@ class Engine {
   bool pool_refused_ = false;
   bool ahead_allowed_ = false;
   SharedNodes shared_nodes_;
-  unsigned anticipated_ = 0;  // a bit a collective
-  std::vector<int> nodes_;    // of each rank the lowest on its node
-  std::vector<int> mates_;    // the ranks of this one's node
+  unsigned anticipated_ = 0;      // a bit a collective
+  std::vector<int> nodes_;        // of each rank the lowest on its node
+  std::vector<int> mates_;        // the ranks of this one's node
+  bool single_copy_ = false;      // unless the user does not want it
+  std::vector<pid_t> processes_;  // of the mates; empty without a board or single copy
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<Transport> transport_;  // mailboxes where the ranks can read each other's memory, else MPI messages
   std::unique_ptr<RankMaps> maps_;

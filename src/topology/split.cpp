@@ -46,10 +46,11 @@ std::optional<Units> divide(const Topology& topology, std::span<const int> ranks
   const Units nodes = units_of(ranks, [&](int rank) { return unit_of_level(topology, rank, Level::node); });
   if (divides(nodes)) return nodes;
   const bool within_a_node = nodes.size() < 2 || nodes.front() == nodes.back();
-  // Within a node from the largest parts down, above it from the smallest switches up.
+  // Within a node from the largest parts down, above it from the smallest switches up. Nodes may be at several depths.
+  int deepest = 0;
+  for (int node : nodes) deepest = std::max(deepest, topology.depth_of(node));
   for (int step = 0; step < topology.greatest_distance(); ++step) {
-    const int depth =
-        within_a_node ? topology.depth_of(nodes.front()) + 1 + step : topology.depth_of(nodes.front()) - 1 - step;
+    const int depth = within_a_node ? deepest + 1 + step : deepest - 1 - step;
     if (depth < 1 || depth > topology.greatest_distance()) break;
     const Units parts = units_of(ranks, [&](int rank) { return unit_at_depth(topology, rank, depth); });
     if (divides(parts)) return parts;

@@ -321,6 +321,20 @@ TEST(Rules, BlocksOfAllRanksShareThePool) {
   EXPECT_FALSE(can_serve(scatter, facts));
 }
 
+TEST(Rules, AHierarchyInMemoryNeedsBoardsOfNodesAndRoomForAnElement) {
+  const Algorithm& reduce = *find_algorithm(Collective::reduce, "hierarchical(slot_gather,event_chain)");
+  CallFacts facts{Collective::reduce, 1 << 20, 8, true, 8, true, std::size_t{1} << 20, 0};
+  EXPECT_FALSE(can_serve(reduce, facts)) << "all ranks are on one node";
+  facts.shared_memory = false;
+  facts.shared_nodes = {4, false, true};
+  EXPECT_TRUE(can_serve(reduce, facts));
+  facts.element_bytes = Board::kSlotBytes + 8;
+  EXPECT_FALSE(can_serve(reduce, facts)) << "no slot holds an element";
+  facts.element_bytes = 8;
+  facts.shared_nodes.boards = false;
+  EXPECT_FALSE(can_serve(reduce, facts));
+}
+
 TEST(Rules, AForcedAlgorithmGivesWayWhenItCannotServe) {
   Configuration configuration;
   configuration.choice(Collective::allreduce) = *parse_choice(Collective::allreduce, "ring");

@@ -73,7 +73,9 @@ class EveryHierarchy : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(EveryHierarchy, PlacementsAndRoots) {
   for (int ranks : {1, 2, 3, 5, 8, 13, 33, 64}) {
-    run_under_placements(GetParam(), ranks, {{5000, ranks - 1, false, false}, {9000, 0, true, false}});
+    // The last in several windows, where it goes through a pool.
+    const Shape longest{40'000, ranks / 2, false, false};
+    run_under_placements(GetParam(), ranks, {{5000, ranks - 1, false, false}, {9000, 0, true, false}, longest});
   }
 }
 
@@ -83,7 +85,8 @@ TEST_P(EveryHierarchy, OfMoreLevels) {
     for (Placement placement : kPlacements) {
       sim::Options options = options_for(ranks, 3);
       options.topology = cluster(ranks, 4, placement);
-      options.shared_memory = false;
+      options.nodes = nodes_of(*options.topology);
+      options.shared_memory = GetParam().memory != Memory::none;
       run(GetParam(), options, shapes_for(GetParam(), ranks));
     }
   }

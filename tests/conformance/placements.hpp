@@ -41,4 +41,16 @@ inline Topology cluster(int ranks, int ranks_per_node, Placement placement) {
   return {std::move(units), std::move(unit_of)};
 }
 
+/// Of each rank of such a cluster the lowest on its node.
+inline std::vector<int> nodes_of(const Topology& topology) {
+  const int within_a_node = topology.greatest_distance() - 2;
+  std::vector<int> nodes;
+  for (int rank = 0; rank < topology.ranks(); ++rank) {
+    int lowest = 0;
+    while (topology.distance(lowest, rank) > within_a_node) ++lowest;
+    nodes.push_back(lowest);
+  }
+  return nodes;
+}
+
 }  // namespace stretto::conformance

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "algorithms/patterns/meetings.hpp"
+#include "algorithms/patterns/straggler_cube.hpp"
 #include "algorithms/registry.hpp"
 #include "arrival/order.hpp"
 #include "transport/sim/world.hpp"
@@ -115,6 +116,32 @@ TEST_P(StragglerAllreduce, TakesInSeveralLateRanksAsTheyCome) {
   const std::int64_t now = lag(kAllreduce, "straggler_allreduce", arrivals, 16 * kMiB);
   EXPECT_LT(now, lag(kAllreduce, "ring", arrivals, 16 * kMiB));
   EXPECT_LT(now, lag(kAllreduce, "rabenseifner", arrivals, 16 * kMiB));
+}
+
+/// The dimensions of the cube, where all but the last rank are there at 0 and that comes late.
+int dimensions(int ranks, std::size_t bytes) {
+  sim::Options options;
+  options.ranks = ranks;
+  options.shared_memory = false;
+  int found = -1;
+  const ArrivalOrder order(late(ranks, ranks / 2, 100 * kMillisecond));
+  sim::World(options).run([&](Group& g) -> Task {
+    Call call;
+    call.count = bytes;
+    call.order = &order;
+    found = straggler_dimensions(g, call, Line(g, call));
+    co_return;
+  });
+  return found;
+}
+
+TEST(StragglerCube, HasGuestsOnlyBeyondAPowerOfTwo) {
+  for (int q = 3; q <= 8; ++q) {
+    for (std::size_t bytes : {std::size_t{8}, std::size_t{256}, std::size_t{4096}, kMiB}) {
+      EXPECT_EQ(dimensions(1 << q, bytes), q) << bytes;
+    }
+    EXPECT_EQ(dimensions((1 << q) + 1, 16 * kMiB), q) << "one guest";
+  }
 }
 
 TEST_P(StragglerAllreduce, IsTheRingWhereNobodyIsExpectedLate) {

@@ -79,6 +79,19 @@ TEST(Splits, EachUnitHasALeaderAndTheRootLeadsItsOwn) {
   EXPECT_EQ(of_root->leader_of_root, 1);
 }
 
+// A file server at the spine, say, and others below leaf switches.
+TEST(Splits, NodesAtSeveralDepths) {
+  const std::vector<Unit> units{{-1, Level::machine, "all"},     {0, Level::node, "server"},
+                                {0, Level::network_switch, "a"}, {0, Level::network_switch, "b"},
+                                {2, Level::node, "a0"},          {2, Level::node, "a1"},
+                                {3, Level::node, "b0"},          {3, Level::node, "b1"}};
+  const Topology topology(units, {1, 4, 6, 5, 7});
+  const auto parts = split(topology, no_map(5), 3, 0);
+  ASSERT_TRUE(parts);
+  EXPECT_EQ(parts->unit, (std::vector<int>{1, 3}));
+  EXPECT_EQ(parts->leaders, (std::vector<int>{0, 1, 2}));
+}
+
 TEST(Splits, RanksOfOneNodeByItsPartsAndLoneOnesBySwitches) {
   const Topology topology = cluster(16, 4, Placement::by_core);
   using Ranks = std::vector<int>;

@@ -28,7 +28,6 @@ int straggler_dimensions(const Group& g, const Call& call, const Line& line) {
   const int p = g.size();
   const auto message_ns = [&](std::size_t parts) { return costs.message_ns(call.bytes() / parts); };
   const auto reduce_ns = [&](std::size_t parts) { return costs.reduce_ns(call.bytes() / parts); };
-  const std::int64_t whole_ns = costs.wire_ns(call.bytes());
   const std::int64_t last_ns = line.expected_ns(p - 1);
   const auto around = static_cast<std::size_t>(p);
   int best = 0;
@@ -38,12 +37,15 @@ int straggler_dimensions(const Group& g, const Call& call, const Line& line) {
     const int guests = p - nodes;
     const std::size_t blocks = pipeline_segments(g, call, q);
     const std::int64_t rounds = hypercube_rounds(static_cast<int>(blocks), q);
-    std::int64_t ready_ns = line.expected_ns(nodes - 2) + rounds * (message_ns(blocks) + reduce_ns(blocks));
-    // Each of q owners reduces its blocks between rounds. A guest's data go to q owners, and results to it leave the
-    // early nodes besides those among them.
-    if (guests > 0) ready_ns = std::max(ready_ns, line.expected_ns(p - 2) + guests * whole_ns / q);
-    const std::int64_t end_ns = std::max(last_ns, ready_ns) + rounds * message_ns(blocks) +
-                                reduce_ns(static_cast<std::size_t>(q)) + guests * whole_ns / (nodes - 1);
+    // A guest's data go to q owners, and results to it leave the early nodes besides those among them, one by one. Each
+    // owner reduces its blocks between rounds.
+    const std::int64_t messages = guests * static_cast<std::int64_t>(blocks);
+    const std::int64_t step_ns = message_ns(blocks) + reduce_ns(blocks);
+    std::int64_t ready_ns = line.expected_ns(nodes - 2) + rounds * step_ns;
+    if (guests > 0) ready_ns = std::max(ready_ns, line.expected_ns(p - 2) + messages * step_ns / q);
+    const std::int64_t exchange_ns = rounds * message_ns(blocks) + reduce_ns(static_cast<std::size_t>(q));
+    const std::int64_t serving_ns = messages * message_ns(blocks) / (nodes - 1);
+    const std::int64_t end_ns = std::max(last_ns, ready_ns) + exchange_ns + serving_ns;
     if (end_ns < best_ns) {
       best = q;
       best_ns = end_ns;

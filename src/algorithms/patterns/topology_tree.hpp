@@ -11,8 +11,8 @@ namespace stretto {
 /// besides: with `nodes` nodes of q ranks, as deep as nodes + q where a chain of all ranks is as deep as nodes q. Where
 /// nothing is known, it is that chain.
 struct TopologyTree {
-  TreePlace place;
-  int depth;  // at most, if units have as many ranks each; the same on all ranks
+  TreePlace place;  // the next leader before the own unit's ranks: the way on from there is longer
+  int depth;        // at most, if units have as many ranks each; the same on all ranks
 };
 TopologyTree topology_tree(Group& g, int root);
 

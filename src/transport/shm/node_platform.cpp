@@ -98,7 +98,7 @@ void NodePlatform::sleep_on(Signal& signal, std::uint64_t target, std::int64_t u
 }
 
 bool NodePlatform::read_peer(int peer, void* to, std::uint64_t address, std::size_t bytes) {
-  return read_process(facts_.processes[static_cast<std::size_t>(peer)], to, address, bytes);
+  return read_process((*facts_.processes)[static_cast<std::size_t>(peer)], to, address, bytes);
 }
 
 }  // namespace stretto::shm

@@ -11,7 +11,8 @@
 namespace stretto::shm {
 
 struct NodeFacts {
-  std::vector<pid_t> processes;   // of each rank; empty: no single copy
+  // Of the ranks of the node, which may be added later; null or empty: no single copy.
+  const std::vector<pid_t>* processes = nullptr;
   bool oversubscribed = false;    // more ranks on the node than cores for them
   void (*poke)(void*) = nullptr;  // drives MPI's progress
   void* poke_context = nullptr;
@@ -26,7 +27,7 @@ class NodePlatform : public Platform {
   void watching(Signal&, std::uint64_t) override {}
   void idle(Signal* sole, std::uint64_t target, unsigned idle_rounds) override;
   void charge(Work, std::size_t) override {}
-  bool can_read_peers() const override { return !facts_.processes.empty(); }
+  bool can_read_peers() const override { return facts_.processes != nullptr && !facts_.processes->empty(); }
   bool read_peer(int peer, void* to, std::uint64_t address, std::size_t bytes) override;
 
  private:

@@ -39,8 +39,8 @@ class World::Rank final : public Platform, public Transport {
     endpoint_.board = &*board_;
   }
 
-  static std::byte* line_aligned(std::vector<std::byte>& memory) {
-    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  static std::byte* line_aligned(const Zeroed& memory) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory.get());
     return reinterpret_cast<std::byte*>((address + kLine - 1) / kLine * kLine);
   }
 
@@ -124,8 +124,9 @@ World::~World() = default;
 void World::share_memory() {
   for (int rank = 0; rank < options_.ranks; ++rank) place_on_node_.push_back(shared_[node_of(rank)].ranks++);
   for (auto& [number, node] : shared_) {
-    node.board.resize(Board::memory_bytes(node.ranks) + kLine);
-    node.pool.resize(options_.pool_bytes + kLine);
+    node.board.reset(static_cast<std::byte*>(std::calloc(Board::memory_bytes(node.ranks) + kLine, 1)));
+    node.pool.reset(static_cast<std::byte*>(std::calloc(options_.pool_bytes + kLine, 1)));
+    if (node.board == nullptr || node.pool == nullptr) throw std::bad_alloc();
   }
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <map>
@@ -86,11 +87,16 @@ class World {
     bool arrival = false;              // of a rank that has begun ahead
     bool operator<(const Event& other) const { return std::tie(other.time, other.tie) < std::tie(time, tie); }
   };
+  // Memory that takes no space before it is touched.
+  struct Freed {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  using Zeroed = std::unique_ptr<std::byte, Freed>;
   // The memory that a node's ranks share.
   struct Node {
     int ranks = 0;
-    std::vector<std::byte> board;
-    std::vector<std::byte> pool;
+    Zeroed board;
+    Zeroed pool;
   };
   using Key = std::uint64_t;  // source and stream, at one receiver
 
