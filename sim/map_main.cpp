@@ -113,6 +113,7 @@ std::vector<int> place_by_scotch(const Traffic& traffic, const Request& request)
   SCOTCH_graphExit(&scotch_graph);
 
   std::vector<int> node_of;
+  node_of.reserve(core_of.size());
   for (SCOTCH_Num core : core_of) node_of.push_back(static_cast<int>(core / request.ranks_per_node));
   keep_to_capacity(node_of, request);
   return node_of;
@@ -123,6 +124,7 @@ std::vector<int> place_greedily(const Traffic& traffic, const Request& request) 
   for (int place = 0; place < request.ranks; ++place) nodes.push_back(place / request.ranks_per_node);
   const RankMap place_of = map_greedy(topology_of_nodes(request.ranks, nodes), 0, traffic);
   std::vector<int> node_of;
+  node_of.reserve(place_of.size());
   for (int place : place_of) node_of.push_back(nodes[static_cast<std::size_t>(place)]);
   return node_of;
 }

@@ -9,7 +9,7 @@ namespace stretto::intercept {
 
 bool can_share_memory() { return false; }
 
-std::unique_ptr<Platform> make_platform(shm::NodeFacts) { return std::make_unique<smpi::SimulatedPlatform>(); }
+std::unique_ptr<Platform> make_platform(const shm::NodeFacts&) { return std::make_unique<smpi::SimulatedPlatform>(); }
 
 std::unique_ptr<Transport> make_message_transport(MPI_Comm comm) {
   return std::make_unique<mpi::MpiTransport>(comm, mpi::Waiting::blocking);

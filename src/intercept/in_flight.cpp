@@ -26,7 +26,7 @@ InFlight::InFlight(MPI_Comm comm, const Configuration& configuration, bool overs
   PMPI_Comm_rank(comm_, &rank);
   PMPI_Comm_size(comm_, &size_);
   nodes_ = find_nodes(comm_);
-  platform_ = make_platform({{}, oversubscribed, nullptr, nullptr});
+  platform_ = make_platform({nullptr, oversubscribed, nullptr, nullptr});
   transport_ = make_message_transport(comm_);
   maps_ = std::make_unique<RankMaps>(discover_topology(comm_, nodes_, configuration.topology_file));
   endpoint_ = std::make_unique<Endpoint>(rank, size_, *platform_, *transport_);

@@ -6,8 +6,8 @@ namespace stretto::intercept {
 
 bool can_share_memory() { return true; }
 
-std::unique_ptr<Platform> make_platform(shm::NodeFacts facts) {
-  return std::make_unique<shm::NodePlatform>(std::move(facts));
+std::unique_ptr<Platform> make_platform(const shm::NodeFacts& facts) {
+  return std::make_unique<shm::NodePlatform>(facts);
 }
 
 std::unique_ptr<Transport> make_message_transport(MPI_Comm comm) {

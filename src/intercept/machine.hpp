@@ -15,7 +15,7 @@ namespace stretto::intercept {
 /// Whether the ranks of a node can have memory in common.
 bool can_share_memory();
 
-std::unique_ptr<Platform> make_platform(shm::NodeFacts facts);
+std::unique_ptr<Platform> make_platform(const shm::NodeFacts& facts);
 
 /// Messages over MPI. `comm` carries nothing else and outlives the transport.
 std::unique_ptr<Transport> make_message_transport(MPI_Comm comm);

@@ -48,7 +48,7 @@ class ThreadWorld {
   struct Rank {
     Rank(ThreadWorld& world, int rank, int ranks, std::size_t pool_bytes)
         : number(rank),
-          platform(shm::NodeFacts{{}, true, nullptr, nullptr}),
+          platform(shm::NodeFacts{nullptr, true, nullptr, nullptr}),
           transport(aligned(world.mailbox_memory_), ranks, rank, platform),
           endpoint(rank, ranks, platform, transport),
           board(aligned(world.board_memory_), ranks, rank),

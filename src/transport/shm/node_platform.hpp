@@ -20,7 +20,7 @@ struct NodeFacts {
 
 class NodePlatform : public Platform {
  public:
-  explicit NodePlatform(NodeFacts facts) : facts_(std::move(facts)) {}
+  explicit NodePlatform(const NodeFacts& facts) : facts_(facts) {}
 
   std::int64_t now_ns() override;
   void publish(Signal& signal, std::uint64_t value) override;
