@@ -120,8 +120,10 @@ std::vector<int> place_by_scotch(const Traffic& traffic, const Request& request)
 }
 
 std::vector<int> place_greedily(const Traffic& traffic, const Request& request) {
-  std::vector<int> nodes;  // of places, by-core
-  for (int place = 0; place < request.ranks; ++place) nodes.push_back(place / request.ranks_per_node);
+  std::vector<int> nodes(static_cast<std::size_t>(request.ranks));  // of places, by-core
+  for (std::size_t place = 0; place < nodes.size(); ++place) {
+    nodes[place] = static_cast<int>(place) / request.ranks_per_node;
+  }
   const RankMap place_of = map_greedy(topology_of_nodes(request.ranks, nodes), 0, traffic);
   std::vector<int> node_of;
   node_of.reserve(place_of.size());
