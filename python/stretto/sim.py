@@ -6,7 +6,6 @@ import argparse
 import dataclasses
 import os
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +16,9 @@ from stretto.algorithms import load_registry
 from stretto.bench.arguments import build_request, check_collective, check_outputs, make_parser, run_command
 from stretto.bench.launch import REPOSITORY, RunResult, run_driver
 from stretto.bench.request import Request, UsageError
-from stretto.errors import StrettoError
+from stretto.errors import ProgramFailedError, StrettoError
 from stretto.library import built_program
+from stretto.processes import run_limited
 from stretto.simulation_report import WARM_UP, choose_algorithms, choose_iterations, show_simulation
 
 _DRIVER = "stretto-bench-smpi"
@@ -109,6 +109,14 @@ def node_of_rank(rank: int, ranks: int, ranks_per_node: int, placement: str) -> 
     return rank % -(-ranks // ranks_per_node)
 
 
+def nodes_of_ranks(request: Request, platform: Platform) -> list[int]:
+    """The node of each rank under the platform's placement. Raises UsageError where a mapper cannot say."""
+    if platform.placement in MAPPERS:
+        return nodes_by_mapper(request, platform)
+    ranks = range(request.ranks)
+    return [node_of_rank(rank, request.ranks, platform.ranks_per_node, platform.placement) for rank in ranks]
+
+
 def nodes_by_mapper(request: Request, platform: Platform) -> list[int]:
     """The node of each rank, as a mapper chooses for the longest message. Raises UsageError where it cannot."""
     if len(request.algorithms) != 1:
@@ -120,12 +128,11 @@ def nodes_by_mapper(request: Request, platform: Platform) -> list[int]:
     except StrettoError as missing:
         raise UsageError(f"{missing}, after installing SCOTCH (apt: libscotch-dev)") from missing
     words = [request.collective, *request.algorithms, request.ranks, platform.ranks_per_node, max(request.sizes)]
-    result = subprocess.run(
-        [program, *map(str, words), platform.placement], capture_output=True, text=True, timeout=_MAPPER_LIMIT_S
-    )
-    if result.returncode != 0:
-        raise UsageError(f"--placement {platform.placement}: {result.stderr.strip()}")
-    return [int(line) for line in result.stdout.splitlines()]
+    try:
+        output = run_limited([str(program), *map(str, words), platform.placement], os.environ, _MAPPER_LIMIT_S)
+    except ProgramFailedError as failed:
+        raise UsageError(f"--placement {platform.placement}: {failed}") from failed
+    return [int(line) for line in output.splitlines()]
 
 
 def build_command(
@@ -133,15 +140,7 @@ def build_command(
 ) -> list[str]:
     """The smpirun command. Its copies of the executable, one a rank, go where `output` does."""
     hosts = output.with_name("hosts")
-    nodes = (
-        nodes_by_mapper(request, platform)
-        if platform.placement in MAPPERS
-        else [
-            node_of_rank(rank, request.ranks, platform.ranks_per_node, platform.placement)
-            for rank in range(request.ranks)
-        ]
-    )
-    hosts.write_text("".join(f"node-{node}\n" for node in nodes))
+    hosts.write_text("".join(f"node-{node}\n" for node in nodes_of_ranks(request, platform)))
     return [
         *("env", f"TMPDIR={output.parent}"),
         *("smpirun", "-np", str(request.ranks), "-hostfile", str(hosts)),

@@ -29,11 +29,6 @@ bool can_run_within_nodes(const Algorithm* algorithm) {
   return can_run_among_any(algorithm) || (can_run_among_some(algorithm) && algorithm->hierarchy == nullptr);
 }
 
-bool uses_memory(const Hierarchy& how) {
-  const auto uses = [](const Algorithm* part) { return part != nullptr && part->memory != Memory::none; };
-  return uses(how.up) || uses(how.down);
-}
-
 // Whether units are nodes: some have several ranks, none has all.
 bool nodes_are_shared(Group& g) {
   const std::span<const int> nodes = g.endpoint().nodes;
@@ -59,9 +54,7 @@ void order_by_rank(Split& parts) {
 }
 
 std::optional<Split> split_group(Group& g, int root) {
-  std::vector<int> ranks(static_cast<std::size_t>(g.size()));
-  for (int rank = 0; rank < g.size(); ++rank) ranks[static_cast<std::size_t>(rank)] = g.real(rank);
-  return split(g.endpoint().maps->topology(), ranks, g.rank(), root);
+  return split(g.endpoint().maps->topology(), g.real_ranks(), g.rank(), root);
 }
 
 // One call as its stages see it.
@@ -155,7 +148,7 @@ bool has_segments(const Hierarchy& hierarchy) {
 
 Task run_hierarchical(Group& g, const Algorithm& algorithm, Call call) {
   const Hierarchy& how = *algorithm.hierarchy;
-  const bool in_memory = uses_memory(how);
+  const bool in_memory = algorithm.uses_node_memory();
   std::optional<Split> parts;
   if (!in_memory || nodes_are_shared(g)) parts = split_group(g, call.root);
   if (parts && in_memory) order_by_rank(*parts);

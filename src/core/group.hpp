@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "core/costs.hpp"
 #include "core/executor.hpp"
@@ -114,6 +115,11 @@ class Group {
   int size() const { return size_; }
   /// The number in the communicator of a rank of this group.
   int real(int rank) const { return ranks_.empty() ? rank : ranks_[static_cast<std::size_t>(rank)]; }
+  std::vector<int> real_ranks() const {
+    std::vector<int> ranks(static_cast<std::size_t>(size_));
+    for (int rank = 0; rank < size_; ++rank) ranks[static_cast<std::size_t>(rank)] = real(rank);
+    return ranks;
+  }
   Endpoint& endpoint() { return endpoint_; }
   Board& board() { return *endpoint_.board; }
   const Costs& costs() const { return endpoint_.costs; }

@@ -12,12 +12,7 @@ namespace stretto {
 namespace {
 
 // Of `ranks`, numbers in the communicator, of which `ranks[mine]` is this one and `ranks[root]` the top of the tree.
-void add_place(const Topology& topology, std::span<const int> ranks, int mine, int root, TreePlace& place) {
-  if (const std::optional<Split> parts = split(topology, ranks, mine, root)) {
-    if (parts->leads()) add_place(topology, parts->leaders, parts->place_among_leaders, parts->leader_of_root, place);
-    add_place(topology, parts->unit, parts->place_in_unit, 0, place);
-    return;
-  }
+void add_chain(std::span<const int> ranks, int mine, int root, TreePlace& place) {
   const auto size = static_cast<int>(ranks.size());
   const int position = relative_rank(mine, root, size);
   const auto at = [&](int other) { return ranks[static_cast<std::size_t>(absolute_rank(other, root, size))]; };
@@ -25,17 +20,30 @@ void add_place(const Topology& topology, std::span<const int> ranks, int mine, i
   if (position + 1 < size) place.children.push_back(at(position + 1));
 }
 
+void add_parts(const Topology& topology, const Split& parts, TreePlace& place) {
+  const auto add = [&](std::span<const int> ranks, int mine, int root) {
+    if (const std::optional<Split> smaller = split(topology, ranks, mine, root)) {
+      add_parts(topology, *smaller, place);
+    } else {
+      add_chain(ranks, mine, root, place);
+    }
+  };
+  if (parts.leads()) add(parts.leaders, parts.place_among_leaders, parts.leader_of_root);
+  add(parts.unit, parts.place_in_unit, 0);
+}
+
 }  // namespace
 
 TopologyTree topology_tree(Group& g, int root) {
   const Topology& topology = g.endpoint().maps->topology();
-  std::vector<int> ranks(static_cast<std::size_t>(g.size()));
-  for (int rank = 0; rank < g.size(); ++rank) ranks[static_cast<std::size_t>(rank)] = g.real(rank);
+  const std::vector<int> ranks = g.real_ranks();
   TopologyTree tree{{}, g.size() - 1};
-  add_place(topology, ranks, g.rank(), root, tree.place);
   if (const std::optional<Split> units = split(topology, ranks, g.rank(), root)) {
     const auto leaders = static_cast<int>(units->leaders.size());
     tree.depth = leaders + g.size() / leaders;
+    add_parts(topology, *units, tree.place);
+  } else {
+    add_chain(ranks, g.rank(), root, tree.place);
   }
   // Back to the numbers of the group.
   const auto number_of = [&](int rank) { return static_cast<int>(std::ranges::find(ranks, rank) - ranks.begin()); };
