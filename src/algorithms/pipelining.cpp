@@ -31,11 +31,11 @@ std::size_t unit_of(char letter) {
 constexpr std::size_t kLanes = 16;
 constexpr std::uint32_t kStreamsOfLane = 64;
 
-Task run_lane(Group& g, const Algorithm& algorithm, const Call& call, std::size_t segments, std::size_t lane) {
+Task run_lane(Group& g, const Algorithm& whole, const Call& call, std::size_t segments, std::size_t lane) {
   Group own = g.with_streams_from(static_cast<std::uint32_t>(lane) * kStreamsOfLane);
   for (std::size_t segment = lane; segment < segments; segment += kLanes) {
     const Call part = part_of(call, even_block(call.count, segments, segment));
-    co_await algorithm.run(own, part);
+    co_await run_algorithm(own, whole, part);  // which may be a hierarchy
   }
 }
 
@@ -90,9 +90,11 @@ std::size_t segments_of(const Pipelining& pipelining, std::size_t bytes, std::si
 
 Task run_pipelined(Group& g, const Algorithm& algorithm, const Call& call) {
   const std::size_t segments = segments_of(algorithm.pipelining, call.bytes(), call.count);
+  Algorithm whole = algorithm;
+  whole.pipelining = {};
   TaskGroup lanes;
   for (std::size_t lane = 0; lane < std::min(kLanes, segments); ++lane) {
-    lanes.spawn(run_lane(g, algorithm, call, segments, lane));
+    lanes.spawn(run_lane(g, whole, call, segments, lane));
   }
   co_await lanes.join();
 }

@@ -92,6 +92,26 @@ TEST_P(EveryHierarchy, OfMoreLevels) {
   }
 }
 
+// In segments too: whoever does not lead a node speaks to the ranks of its own only.
+TEST_P(EveryHierarchy, LeadersSpeakForTheirNodes) {
+  constexpr int kRanks = 12;
+  constexpr int kRoot = 7;
+  sim::Options options = options_for(kRanks, 1);
+  options.ranks_per_node = 3;
+  options.shared_memory = GetParam().memory != Memory::none;
+  const bool has_root = GetParam().collective != Collective::allreduce && GetParam().collective != Collective::barrier;
+  const int root = has_root ? kRoot : 0;
+  const auto leads = [&](int rank) { return rank == root || (rank % 3 == 0 && rank / 3 != root / 3); };
+  int between = 0;
+  options.on_send = [&](int from, int to, std::size_t) {
+    if (from / 3 == to / 3) return;
+    ++between;
+    EXPECT_TRUE(leads(from) && leads(to)) << from << " to " << to;
+  };
+  run(GetParam(), options, {{5000, root, false, false}});
+  EXPECT_GE(between, 3);
+}
+
 INSTANTIATE_TEST_SUITE_P(Registry, EveryHierarchy, testing::ValuesIn(hierarchical_algorithms()), name_of_parameter);
 
 // Luo et al. 2018: one message between two nodes, or two switches, for each but the root's.
