@@ -39,6 +39,7 @@ def limits(algorithm: Algorithm) -> str:
     words = [
         ("ranks of one node", algorithm.needs_shared_memory),
         ("a prediction", algorithm.needs_prediction),
+        ("one-sided atomics", algorithm.needs_atomics),
         ("commutative operations", algorithm.commutative_only),
         ("varies", not algorithm.deterministic),
     ]

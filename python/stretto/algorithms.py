@@ -25,6 +25,7 @@ class Algorithm:
     source: str
     needs_shared_memory: bool
     needs_prediction: bool
+    needs_atomics: bool
     commutative_only: bool
     deterministic: bool
     can_be_pipelined: bool

@@ -147,6 +147,7 @@ def _algorithm_table(title: str, entries: list[Algorithm]) -> Table:
             text
             for holds, text in (
                 (entry.needs_shared_memory, "ranks of one node"),
+                (entry.needs_atomics, "one-sided atomics"),
                 (entry.commutative_only, "commutative operations"),
                 (not entry.deterministic, "order of summation varies"),
             )

@@ -3,6 +3,7 @@
 #include "intercept/machine.hpp"
 
 #include "simulated_platform.hpp"
+#include "simulated_words.hpp"
 #include "transport/mpi/mpi_transport.hpp"
 
 namespace stretto::intercept {
@@ -13,6 +14,10 @@ std::unique_ptr<Platform> make_platform(const shm::NodeFacts&) { return std::mak
 
 std::unique_ptr<Transport> make_message_transport(MPI_Comm comm) {
   return std::make_unique<mpi::MpiTransport>(comm, mpi::Waiting::blocking);
+}
+
+std::unique_ptr<RemoteWords> make_remote_words(MPI_Comm comm, bool) {
+  return std::make_unique<smpi::SimulatedWords>(comm);
 }
 
 }  // namespace stretto::intercept

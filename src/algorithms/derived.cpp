@@ -32,6 +32,7 @@ bool derive_hierarchical(Collective collective, std::string_view name, Derived& 
   const auto note = [&](const Algorithm* part) {
     if (part == nullptr) return;
     made.algorithm.deterministic = made.algorithm.deterministic && part->deterministic;
+    made.algorithm.uses_words = made.algorithm.uses_words || part->uses_words;
     if (part->memory == Memory::none) return;
     const bool first = made.algorithm.memory != Memory::pool;
     if (part->memory == Memory::pool) {

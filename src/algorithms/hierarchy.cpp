@@ -26,7 +26,8 @@ bool can_run_among_any(const Algorithm* algorithm) {
 
 // Within nodes, perhaps in the memory that their ranks share.
 bool can_run_within_nodes(const Algorithm* algorithm) {
-  return can_run_among_any(algorithm) || (can_run_among_some(algorithm) && algorithm->hierarchy == nullptr);
+  if (!can_run_among_some(algorithm) || algorithm->uses_words) return false;  // words are of one meeting a call
+  return algorithm->memory == Memory::none || algorithm->hierarchy == nullptr;
 }
 
 // Whether units are nodes: some have several ranks, none has all.

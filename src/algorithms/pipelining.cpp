@@ -5,6 +5,7 @@
 
 #include "algorithms/patterns/blocks.hpp"
 #include "algorithms/registry.hpp"
+#include "core/remote_words.hpp"
 
 namespace stretto {
 namespace {
@@ -28,13 +29,13 @@ std::size_t unit_of(char letter) {
 
 // Segments beyond this many wait for an earlier one. All ranks of a communicator keep a segment to the same lane, so
 // that a lane's messages need no other name than its stream.
-constexpr std::size_t kLanes = 16;
-constexpr std::uint32_t kStreamsOfLane = 64;
+constexpr std::size_t kLanes = kStreamsOfCall / kStreamsOfAlgorithm;
 
 Task run_lane(Group& g, const Algorithm& whole, const Call& call, std::size_t segments, std::size_t lane) {
-  Group own = g.with_streams_from(static_cast<std::uint32_t>(lane) * kStreamsOfLane);
+  Group own = g.with_streams_from(static_cast<std::uint32_t>(lane) * kStreamsOfAlgorithm);
   for (std::size_t segment = lane; segment < segments; segment += kLanes) {
-    const Call part = part_of(call, even_block(call.count, segments, segment));
+    Call part = part_of(call, even_block(call.count, segments, segment));
+    if (call.number > 0) part.number = RemoteWords::number_of_segment(call.number, segment);
     co_await run_algorithm(own, whole, part);  // which may be a hierarchy
   }
 }

@@ -5,6 +5,7 @@
 #include "algorithms/algorithms.hpp"
 #include "algorithms/patterns/blocks.hpp"
 #include "arrival/board.hpp"
+#include "core/remote_words.hpp"
 
 namespace stretto {
 namespace {
@@ -13,6 +14,7 @@ constexpr bool kAnyOperation = false;
 constexpr bool kCommutativeOnly = true;
 constexpr bool kDeterministic = true;
 constexpr bool kAhead = true;
+constexpr bool kWords = true;
 constexpr bool kArrivalOrder = false;  // the order of summation is that of arrival, or its prediction
 constexpr std::string_view kThakur = "Thakur, Rabenseifner, Gropp 2005";
 constexpr std::string_view kThesis4 = "Alizadeh 2021, Algorithm 4.1";
@@ -64,6 +66,9 @@ constexpr Algorithm kAlgorithms[] = {
      kCommutativeOnly, kArrivalOrder, "early ranks reduce, the last exchanges blocks for sums, which spread at once",
      "Stretto, after Devraj et al. 2025", "at most ring's", "(log P + m) (α + nβ/m) + nγ / log P, m blocks",
      OrderUse::everywhere},
+    {Collective::allreduce, "rendezvous_tree", &allreduce::rendezvous_tree, Memory::none, 0, 0, kCommutativeOnly,
+     kArrivalOrder, "partial results meet as they come, by one-sided atomics, then a broadcast", kOurs,
+     "2 log P (α + nβ) + log P nγ", "(1 + log P) (α + nβ) + nγ", OrderUse::none, !kAhead, kWords},
     {Collective::reduce, "binomial", &reduce::binomial, Memory::none, 0, 0, kAnyOperation, kDeterministic,
      "partial results climb a binomial tree", kThakur, "log P (α + nβ + nγ)", "log P (α + nβ + nγ)"},
     {Collective::reduce, "reduce_scatter_gather", &reduce::reduce_scatter_gather, Memory::none, 0, 0, kCommutativeOnly,
@@ -78,6 +83,9 @@ constexpr Algorithm kAlgorithms[] = {
     {Collective::reduce, "clairvoyant", &reduce::clairvoyant, Memory::none, 0, 0, kCommutativeOnly, kArrivalOrder,
      "a schedule from known arrivals: the two that are ready first meet", "Marendic et al. 2016",
      "log P (α + nβ + nγ), less in m segments", "α + nβ + nγ/m", OrderUse::everywhere},
+    {Collective::reduce, "rendezvous_tree", &reduce::rendezvous_tree, Memory::none, 0, 0, kCommutativeOnly,
+     kArrivalOrder, "any two that have partial results meet, by one-sided atomics", kOurs, "log P (3α + nβ + nγ)",
+     "3α + nβ + nγ", OrderUse::none, !kAhead, kWords},
     {Collective::reduce, "rebalanced_tree", &reduce::rebalanced_tree, Memory::none, 0, 0, kCommutativeOnly,
      kArrivalOrder, "binomial, siblings combine while their parent is away", "Marendic et al. 2012",
      "log P (3α + nβ + nγ)", "(1 + depth of the last) (3α + nβ + nγ)"},
@@ -328,6 +336,7 @@ std::span<const Algorithm> algorithms() { return kAlgorithms; }
 
 Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {
   if (algorithm.order_use == OrderUse::none) call.order = nullptr;
+  if (algorithm.uses_words && call.number == 0) call.number = g.endpoint().words->number_next_call();
   if (algorithm.map != nullptr) {
     co_await run_mapped(g, algorithm, call);
     co_return;

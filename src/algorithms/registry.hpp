@@ -71,6 +71,7 @@ struct Algorithm {
   std::string_view cost_after_last;
   OrderUse order_use = OrderUse::none;
   bool begins_ahead = false;  // of the program (Call::ahead); whoever sends data has awaited Group::caller
+  bool uses_words = false;    // Endpoint::words, and Call::number
   // Of one that find_algorithm has made:
   Pipelining pipelining{};
   const MapKind* map = nullptr;

@@ -16,6 +16,7 @@ namespace stretto {
 class ArrivalOrder;
 class Board;
 class RankMaps;
+class RemoteWords;
 
 /// A run of elements.
 struct Block {
@@ -57,6 +58,7 @@ struct Call {
   const Block* output_blocks = nullptr;  // alltoallv: the same of the output; `blocks` is of the input
   const ArrivalOrder* order = nullptr;   // in which the ranks are expected, where that is known; see OrderUse
   Caller* ahead = nullptr;               // the program is not in the call yet, and will be there; see Group::caller
+  std::uint64_t number = 0;              // of a call that uses remote words, and of each segment of it
 
   std::size_t bytes() const { return count * element_bytes; }
 
@@ -83,6 +85,7 @@ struct Endpoint {
   Costs costs;                 // the same on all ranks
   std::span<const int> nodes;  // of each rank the lowest on its node; empty: all are on one
   RankMaps* maps = nullptr;    // null where no algorithm asks for places
+  RemoteWords* words = nullptr;
 
   Endpoint(int rank_, int size_, Platform& platform_, Transport& transport_)
       : rank(rank_), size(size_), platform(platform_), transport(transport_), executor(platform_) {}
@@ -135,7 +138,8 @@ class Group {
   }
   /// `co_await g.recv(...)`: the data is there.
   Transfer recv(std::byte* data, std::size_t bytes, int from, std::uint32_t stream = 0) {
-    return {&endpoint_.transport, data, bytes, real(from), stream_ + stream, Transfer::Kind::receive};
+    const int peer = from == kAnyRank ? kAnyRank : real(from);
+    return {&endpoint_.transport, data, bytes, peer, stream_ + stream, Transfer::Kind::receive};
   }
 
   /// inout = in op inout. Where the order of operands matters, `in` holds the lower ranks.

@@ -14,6 +14,14 @@ class Transport;
 /// A call's messages use streams from a multiple of this on, fewer than this many.
 inline constexpr std::uint32_t kStreamsOfCall = 1024;
 
+/// An algorithm uses fewer streams than this.
+inline constexpr std::uint32_t kStreamsOfAlgorithm = 64;
+
+/// In place of a receive's peer: whoever sends to kStreamOfAny, which is for such messages alone. (Of any other the
+/// next call's might be taken.)
+inline constexpr int kAnyRank = -1;
+inline constexpr std::uint32_t kStreamOfAny = kStreamsOfAlgorithm - 1;
+
 /// One message on its way; awaiting it waits for its completion. A sent buffer may be reused, a received one read, when
 /// it is complete. Messages from one rank to another with the same stream arrive in the order sent.
 struct Transfer {
@@ -22,7 +30,7 @@ struct Transfer {
   Transport* transport;
   std::byte* data;
   std::size_t bytes;
-  int peer;              // rank in the communicator
+  int peer;              // rank in the communicator; of a receive also kAnyRank
   std::uint32_t stream;  // tells apart concurrent messages between the same two ranks
   Kind kind;
   bool started = false;

@@ -94,6 +94,7 @@ Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubsc
 Engine::~Engine() {
   if (anticipation_) background_->remove(*anticipation_);
   anticipation_.reset();
+  words_.reset();
   if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
 }
 
@@ -110,7 +111,8 @@ bool Engine::share_board() {
   // The same on all nodes, so that all ranks find the same room left for a pool.
   const int ranks = most_on_a_node(nodes_);
   const bool mailboxes = ranks == size_ && size_ <= shm::MailboxTransport::kMostRanks;
-  const std::size_t bytes = Board::memory_bytes(ranks) + (mailboxes ? shm::MailboxTransport::memory_bytes(size_) : 0);
+  const std::size_t bytes = Board::memory_bytes(ranks) + (mailboxes ? shm::MailboxTransport::memory_bytes(size_) : 0) +
+                            (ranks == size_ ? shm::SharedWords::memory_bytes(size_) : 0);
   if (bytes > pool_limit_) {
     complain_once(rank_ == 0, "STRETTO_SHM_MAX_MIB=" + std::to_string(pool_limit_ >> 20) +
                                   " leaves no shared memory for " + std::to_string(ranks) + " ranks, which takes " +
@@ -131,6 +133,23 @@ void Engine::ensure_boards() {
   if (board_ != nullptr || !shared_nodes_.boards) return;
   shared_nodes_.boards = share_board();
   endpoint_->board = board_.get();
+}
+
+void Engine::ensure_words() {
+  if (words_ != nullptr || words_refused_) return;
+  if (shares_memory()) {
+    words_ = std::make_unique<shm::SharedWords>(board_segment_.memory() + board_segment_.bytes() -
+                                                shm::SharedWords::memory_bytes(size_));
+  } else {
+    words_ = make_remote_words(comm_, shared_nodes_.count > 0 || are_one(nodes_));
+  }
+  endpoint_->words = words_.get();
+  words_refused_ = words_ == nullptr;
+  static std::atomic<bool> told{false};
+  if (!words_refused_ || rank_ != 0 || told.exchange(true)) return;
+  std::fprintf(stderr,
+               "stretto: no one-sided atomics that work between these ranks in this MPI library (Open MPI: try "
+               "--mca osc pt2pt). rendezvous_tree gives way to others.\n");
 }
 
 std::optional<shm::Segment> Engine::share_segment(std::size_t bytes, const char* purpose) {
@@ -206,6 +225,7 @@ bool Engine::ensure_pool(std::size_t bytes) {
 
 void Engine::abandon() {
   if (anticipation_) anticipation_->close();
+  words_.reset();
   comm_ = MPI_COMM_NULL;
 }
 

@@ -11,12 +11,14 @@
 
 #include "algorithms/registry.hpp"
 #include "arrival/board.hpp"
+#include "core/remote_words.hpp"
 #include "intercept/anticipation.hpp"
 #include "intercept/in_flight.hpp"
 #include "select/rules.hpp"
 #include "topology/rank_maps.hpp"
 #include "transport/shm/mailboxes.hpp"
 #include "transport/shm/segment.hpp"
+#include "transport/shm/shared_words.hpp"
 
 namespace stretto::intercept {
 
@@ -53,6 +55,9 @@ class Engine {
   /// `shared_nodes` knows. Collective.
   void ensure_boards();
   SharedNodes shared_nodes() const { return shared_nodes_; }
+  /// Gives all ranks words that the others can change, where the MPI library can. Collective.
+  void ensure_words();
+  bool has_words() const { return words_ != nullptr; }
   /// Half of the largest pool that ensure_pool may make.
   std::size_t max_pool_window() const { return pool_refused_ ? 0 : largest_pool() / 2; }
   std::int64_t recent_skew_ns() const { return shares_memory() ? board_->recent_skew_ns() : 0; }
@@ -83,9 +88,11 @@ class Engine {
   std::unique_ptr<Transport> transport_;  // mailboxes where the ranks can read each other's memory, else MPI messages
   std::unique_ptr<RankMaps> maps_;
   std::unique_ptr<Endpoint> endpoint_;
-  shm::Segment board_segment_;  // the board, then the mailboxes
+  shm::Segment board_segment_;  // the board, the mailboxes, the words
   shm::Segment pool_segment_;
   std::unique_ptr<Board> board_;
+  std::unique_ptr<RemoteWords> words_;
+  bool words_refused_ = false;
   BackgroundWork* background_ = nullptr;
   std::unique_ptr<Anticipation> anticipation_;  // last: it uses all of the above
 };

@@ -24,7 +24,9 @@ bool Interception::select(const PreparedCall& prepared) {
   if (!may_serve(runtime_.configuration(), collective_, call.bytes(), communicator_->size)) return false;
   Engine& engine = runtime_.engine(*communicator_, comm_);
   const Choice& choice = runtime_.configuration().choice(collective_);
-  if (choice.kind == Choice::Kind::forced && choice.algorithm->uses_node_memory()) engine.ensure_boards();
+  const bool forced = choice.kind == Choice::Kind::forced;
+  if (forced && choice.algorithm->uses_node_memory()) engine.ensure_boards();
+  if (forced && choice.algorithm->uses_words) engine.ensure_words();
   const auto facts = [&] {
     return CallFacts{collective_,
                      call.bytes(),
@@ -35,7 +37,8 @@ bool Interception::select(const PreparedCall& prepared) {
                      engine.max_pool_window(),
                      engine.recent_skew_ns(),
                      engine.may_begin_ahead(),
-                     engine.shared_nodes()};
+                     engine.shared_nodes(),
+                     engine.has_words()};
   };
   const Algorithm* chosen = choose(runtime_.configuration(), facts());
   if (chosen != nullptr && chosen->needs_pool(call.bytes(), communicator_->size)) {

@@ -1,6 +1,7 @@
 #include "intercept/machine.hpp"
 
 #include "transport/mpi/mpi_transport.hpp"
+#include "transport/mpi/window_words.hpp"
 
 namespace stretto::intercept {
 
@@ -12,6 +13,10 @@ std::unique_ptr<Platform> make_platform(const shm::NodeFacts& facts) {
 
 std::unique_ptr<Transport> make_message_transport(MPI_Comm comm) {
   return std::make_unique<mpi::MpiTransport>(comm, mpi::Waiting::polling);
+}
+
+std::unique_ptr<RemoteWords> make_remote_words(MPI_Comm comm, bool shared) {
+  return mpi::WindowWords::create(comm, shared);
 }
 
 }  // namespace stretto::intercept

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/platform.hpp"
+#include "core/remote_words.hpp"
 #include "core/transport.hpp"
 #include "transport/shm/node_platform.hpp"
 
@@ -19,5 +20,9 @@ std::unique_ptr<Platform> make_platform(const shm::NodeFacts& facts);
 
 /// Messages over MPI. `comm` carries nothing else and outlives the transport.
 std::unique_ptr<Transport> make_message_transport(MPI_Comm comm);
+
+/// Words of all ranks of `comm`, which outlives them. Collective, as is their end; nullptr, on all ranks alike, where
+/// the MPI library has none that work. `shared`: some ranks share a node.
+std::unique_ptr<RemoteWords> make_remote_words(MPI_Comm comm, bool shared);
 
 }  // namespace stretto::intercept

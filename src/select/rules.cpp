@@ -245,6 +245,7 @@ bool may_serve(const Configuration& configuration, Collective collective, std::s
 bool can_serve(const Algorithm& algorithm, const CallFacts& facts) {
   if (algorithm.commutative_only && !facts.commutative) return false;
   if (algorithm.begins_ahead && !facts.may_begin_ahead) return false;
+  if (algorithm.uses_words && !facts.remote_words) return false;
   if (algorithm.memory == Memory::none) return true;
   const bool has_memory = algorithm.uses_node_memory() ? facts.shared_nodes.boards : facts.shared_memory;
   if (!has_memory) return false;

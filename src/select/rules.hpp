@@ -27,6 +27,7 @@ struct CallFacts {
   std::int64_t skew_ns;          // how far apart the ranks have arrived of late (Board::recent_skew_ns)
   bool may_begin_ahead = false;  // of the program
   SharedNodes shared_nodes{};
+  bool remote_words = false;
 };
 
 /// Whether a call of the collective can be served by an algorithm of Stretto's at all, as far as bytes and ranks tell;

@@ -12,6 +12,7 @@
 #include "topology/rank_maps.hpp"
 #include "transport/shm/mailboxes.hpp"
 #include "transport/shm/node_platform.hpp"
+#include "transport/shm/shared_words.hpp"
 
 namespace stretto::concurrency {
 
@@ -22,7 +23,8 @@ class ThreadWorld {
   explicit ThreadWorld(int ranks, std::size_t pool_bytes = 256 * 1024)
       : board_memory_(Board::memory_bytes(ranks) + kLine),
         mailbox_memory_(shm::MailboxTransport::memory_bytes(ranks) + kLine),
-        pool_(pool_bytes + kLine) {
+        pool_(pool_bytes + kLine),
+        words_(shm::SharedWords::memory_bytes(ranks) + kLine) {
     for (int rank = 0; rank < ranks; ++rank) {
       ranks_.push_back(std::make_unique<Rank>(*this, rank, ranks, pool_bytes));
     }
@@ -52,10 +54,12 @@ class ThreadWorld {
           transport(aligned(world.mailbox_memory_), ranks, rank, platform),
           endpoint(rank, ranks, platform, transport),
           board(aligned(world.board_memory_), ranks, rank),
-          maps(topology_of_nodes(ranks, {})) {
+          maps(topology_of_nodes(ranks, {})),
+          words(aligned(world.words_)) {
       board.attach_pool(aligned(world.pool_), pool_bytes);
       endpoint.board = &board;
       endpoint.maps = &maps;
+      endpoint.words = &words;
     }
     void run(const std::function<Task(Group&)>& body) {
       platform.enter(number);
@@ -77,11 +81,13 @@ class ThreadWorld {
     Endpoint endpoint;
     Board board;
     RankMaps maps;
+    shm::SharedWords words;
   };
 
   std::vector<std::byte> board_memory_;
   std::vector<std::byte> mailbox_memory_;
   std::vector<std::byte> pool_;
+  std::vector<std::byte> words_;
   std::vector<std::unique_ptr<Rank>> ranks_;
 };
 

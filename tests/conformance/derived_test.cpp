@@ -60,6 +60,8 @@ std::vector<Algorithm> hierarchical_algorithms() {
       {Collective::bcast, "hierarchical(arrival_ordered,event_chain)"},
       {Collective::bcast, "hierarchical(event_knomial,hierarchical(binomial,binomial))+1K"},
       {Collective::barrier, "hierarchical(dissemination,dissemination)"},
+      {Collective::allreduce, "hierarchical(arrival_stripes,rendezvous_tree)"},
+      {Collective::reduce, "hierarchical(binomial,hierarchical(binomial,rendezvous_tree))+3"},
       // No hierarchies, but trees that ask for places as those do.
       {Collective::bcast, "event_topology"},
       {Collective::reduce, "event_topology"},

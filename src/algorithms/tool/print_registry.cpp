@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
     print_text("cost_after_last", algorithm.cost_after_last);
     print_flag("needs_shared_memory", algorithm.memory != stretto::Memory::none);
     print_flag("needs_prediction", algorithm.needs_prediction());
+    print_flag("needs_atomics", algorithm.uses_words);
     print_flag("commutative_only", algorithm.commutative_only);
     print_flag("deterministic", algorithm.deterministic);
     print_flag("can_be_pipelined", stretto::can_be_pipelined(algorithm));

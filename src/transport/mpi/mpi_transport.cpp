@@ -34,7 +34,8 @@ void MpiTransport::post(Transfer& transfer) {
     if (sends) {
       PMPI_Isend(transfer.data + at, count, MPI_BYTE, transfer.peer, tag, comm_, &request);
     } else {
-      PMPI_Irecv(transfer.data + at, count, MPI_BYTE, transfer.peer, tag, comm_, &request);
+      const int source = transfer.peer == kAnyRank ? MPI_ANY_SOURCE : transfer.peer;
+      PMPI_Irecv(transfer.data + at, count, MPI_BYTE, source, tag, comm_, &request);
     }
     int done = 0;
     // Most small messages are, and then cost no round through progress(). Those that are begun ahead are not, and MPI

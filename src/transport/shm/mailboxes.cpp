@@ -132,14 +132,22 @@ bool MailboxTransport::progress(Executor& executor, bool) {
   return progressed;
 }
 
-// The first message from the peer with the transfer's stream, if it has come.
 bool MailboxTransport::receive(Transfer& transfer) {
-  take_cells(transfer.peer);
-  std::deque<Pending>& early = early_[static_cast<std::size_t>(transfer.peer)];
+  if (transfer.peer != kAnyRank) return receive_from(transfer.peer, transfer);
+  for (int peer = 0; peer < ranks_; ++peer) {
+    if (receive_from(peer, transfer)) return true;
+  }
+  return false;
+}
+
+// The first message from the peer with the transfer's stream, if it has come.
+bool MailboxTransport::receive_from(int peer, Transfer& transfer) {
+  take_cells(peer);
+  std::deque<Pending>& early = early_[static_cast<std::size_t>(peer)];
   const auto match = std::find_if(early.begin(), early.end(),
                                   [&](const Pending& message) { return message.stream == transfer.stream; });
   if (match == early.end()) return false;
-  fill(transfer, *match);
+  fill(transfer, peer, *match);
   early.erase(match);
   return true;
 }
@@ -157,18 +165,18 @@ void MailboxTransport::take_cells(int from) {
   }
 }
 
-void MailboxTransport::fill(Transfer& transfer, const Pending& message) {
+void MailboxTransport::fill(Transfer& transfer, int from, const Pending& message) {
   if (message.bytes <= kCellPayload) {
     if (message.bytes > 0) std::memcpy(transfer.data, message.payload.data(), message.bytes);
     return;
   }
   schedule_point();
-  if (!platform_.read_peer(transfer.peer, transfer.data, message.address, message.bytes)) {
+  if (!platform_.read_peer(from, transfer.data, message.address, message.bytes)) {
     std::fprintf(stderr,
                  "stretto: the kernel has begun to refuse reading another rank's memory; set STRETTO_CMA=off\n");
     std::abort();
   }
-  Acknowledgement& done = acknowledgement(transfer.peer, message.acknowledgement);
+  Acknowledgement& done = acknowledgement(from, message.acknowledgement);
   // One send at a time uses the word, and numbers its uses: this is the next one. release: after our reading.
   done.done.fetch_add(1, std::memory_order_release);
 }

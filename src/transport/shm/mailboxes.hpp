@@ -67,8 +67,9 @@ class MailboxTransport final : public Transport {
   bool post(Send& send);
   bool advance(Send& send);
   bool receive(Transfer& transfer);
+  bool receive_from(int peer, Transfer& transfer);
   void take_cells(int from);
-  void fill(Transfer& transfer, const Pending& message);
+  void fill(Transfer& transfer, int from, const Pending& message);
 
   Cell* cells_;
   Acknowledgement* acknowledgements_;

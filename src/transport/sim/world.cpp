@@ -25,13 +25,14 @@ struct World::Posted {
   std::int64_t since;
 };
 
-class World::Rank final : public Platform, public Transport {
+class World::Rank final : public Platform, public Transport, public RemoteWords {
  public:
   Rank(World& world, int number, int size)
       : world_(world), number_(number), endpoint_(number, size, *this, *this), group_(endpoint_) {
     endpoint_.costs = world.costs();
     endpoint_.nodes = world.nodes_;
     endpoint_.maps = &world.maps_;
+    endpoint_.words = this;
     if (!world.options_.shared_memory) return;
     Node& node = world.shared_[world.node_of(number)];
     board_.emplace(line_aligned(node.board), node.ranks, world.place_on_node_[static_cast<std::size_t>(number)]);
@@ -84,6 +85,11 @@ class World::Rank final : public Platform, public Transport {
   bool progress(Executor&, bool) override { return false; }
   bool busy() const override { return false; }
 
+  // RemoteWords
+  std::uint64_t compare_and_swap(int home, std::size_t index, std::uint64_t expected, std::uint64_t desired) override {
+    return world_.compare_and_swap(number_, {home, index}, expected, desired);
+  }
+
   Group& group() { return group_; }
   Executor& executor() { return endpoint_.executor; }
 
@@ -93,7 +99,7 @@ class World::Rank final : public Platform, public Transport {
   bool started = false;
   std::int64_t exit = -1;
   std::map<Key, std::deque<Posted>> posted;
-  std::map<Key, std::deque<std::shared_ptr<Message>>> unexpected;
+  Unexpected unexpected;
 
  private:
   World& world_;
@@ -164,6 +170,19 @@ std::int64_t World::after_work(int rank, std::int64_t time, double work_ns) cons
     next += period;
   }
   return static_cast<std::int64_t>(end);
+}
+
+// Done at the event that resumed the rank, as all that it does to shared memory.
+std::uint64_t World::compare_and_swap(int rank, std::pair<int, std::size_t> word, std::uint64_t expected,
+                                      std::uint64_t desired) {
+  if (word.first != rank) {
+    const double there_and_back_ns = 2 * link(rank, word.first).alpha_ns;
+    ranks_[static_cast<std::size_t>(rank)]->clock += static_cast<std::int64_t>(there_and_back_ns);
+  }
+  std::uint64_t& value = words_[word];
+  const std::uint64_t seen = value;
+  if (seen == expected) value = desired;
+  return seen;
 }
 
 Costs World::costs() const {
@@ -279,12 +298,21 @@ void World::send(int from, Transfer& transfer) {
   schedule(delivered, transfer.peer, std::move(message));
 }
 
+// Whose message of the stream has come, if anybody's has.
+std::optional<World::Key> World::any_unexpected(const Unexpected& unexpected, std::uint32_t stream) {
+  for (const auto& [from, messages] : unexpected) {
+    if (static_cast<std::uint32_t>(from) == stream && !messages.empty()) return from;
+  }
+  return std::nullopt;
+}
+
 void World::receive(int to, Transfer& transfer) {
   Rank& receiver = *ranks_[static_cast<std::size_t>(to)];
-  const Key key = static_cast<Key>(transfer.peer) << 32 | transfer.stream;
-  auto& waiting = receiver.unexpected[key];
+  Key from = key(transfer.peer, transfer.stream);
+  if (transfer.peer == kAnyRank) from = any_unexpected(receiver.unexpected, transfer.stream).value_or(from);
+  auto& waiting = receiver.unexpected[from];
   if (waiting.empty()) {
-    receiver.posted[key].push_back({&transfer, receiver.clock});
+    receiver.posted[from].push_back({&transfer, receiver.clock});
     return;
   }
   const std::shared_ptr<Message> message = waiting.front();
@@ -294,14 +322,17 @@ void World::receive(int to, Transfer& transfer) {
 
 void World::arrive(int to, const std::shared_ptr<Message>& message) {
   Rank& receiver = *ranks_[static_cast<std::size_t>(to)];
-  const Key key = static_cast<Key>(message->from) << 32 | message->stream;
-  auto& posted = receiver.posted[key];
-  if (posted.empty()) {
-    receiver.unexpected[key].push_back(message);
+  const Key from = key(message->from, message->stream);
+  auto posted = receiver.posted.find(from);
+  if (posted == receiver.posted.end() || posted->second.empty()) {
+    posted = receiver.posted.find(key(kAnyRank, message->stream));
+  }
+  if (posted == receiver.posted.end() || posted->second.empty()) {
+    receiver.unexpected[from].push_back(message);
     return;
   }
-  const Posted receive = posted.front();
-  posted.pop_front();
+  const Posted receive = posted->second.front();
+  posted->second.pop_front();
   match(to, message, receive);
 }
 

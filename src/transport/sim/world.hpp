@@ -22,6 +22,7 @@
 
 #include "arrival/board.hpp"
 #include "core/group.hpp"
+#include "core/remote_words.hpp"
 #include "topology/rank_maps.hpp"
 
 namespace stretto::sim {
@@ -98,7 +99,12 @@ class World {
     Zeroed board;
     Zeroed pool;
   };
-  using Key = std::uint64_t;  // source and stream, at one receiver
+  using Key = std::uint64_t;  // source, or kAnyRank, and stream, at one receiver
+  static Key key(int from, std::uint32_t stream) {
+    return static_cast<Key>(static_cast<std::uint32_t>(from)) << 32 | stream;
+  }
+
+  using Unexpected = std::map<Key, std::deque<std::shared_ptr<Message>>>;
 
   // Of each rank the lowest on its node; empty: all are on one.
   static std::vector<int> find_nodes(const Options& options);
@@ -107,12 +113,15 @@ class World {
   const Link& link(int a, int b) const;
   std::int64_t after_detour(int rank, std::int64_t time) const;
   std::int64_t after_work(int rank, std::int64_t time, double work_ns) const;
+  std::uint64_t compare_and_swap(int rank, std::pair<int, std::size_t> word, std::uint64_t expected,
+                                 std::uint64_t desired);
   Costs costs() const;  // as the ranks' endpoints have them: those of the longest way
   void schedule(std::int64_t time, int rank, std::shared_ptr<Message> message, bool arrival = false);
   void handle(const Event& event, const Arrive& on_arrival);
   void run_rank(int rank, std::int64_t time);
   void send(int from, Transfer& transfer);
   void receive(int to, Transfer& transfer);
+  static std::optional<Key> any_unexpected(const Unexpected& unexpected, std::uint32_t stream);
   void arrive(int to, const std::shared_ptr<Message>& message);
   void match(int to, const std::shared_ptr<Message>& message, const Posted& receive);
   void complete(int rank, Transfer& transfer);
@@ -122,9 +131,10 @@ class World {
   const std::vector<int> nodes_;
   RankMaps maps_;  // all ranks know the same
   std::mt19937_64 random_;
-  std::vector<double> first_detour_ns_;  // of each rank; empty without
-  std::map<int, Node> shared_;           // by the lowest rank; empty without shared memory
-  std::vector<int> place_on_node_;       // of each rank, the same
+  std::vector<double> first_detour_ns_;                         // of each rank; empty without
+  std::map<int, Node> shared_;                                  // by the lowest rank; empty without shared memory
+  std::vector<int> place_on_node_;                              // of each rank, the same
+  std::map<std::pair<int, std::size_t>, std::uint64_t> words_;  // by home and index
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::priority_queue<Event> events_;
   std::unordered_map<Signal*, std::vector<std::pair<int, std::uint64_t>>> watchers_;
