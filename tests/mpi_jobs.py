@@ -90,8 +90,12 @@ def non_blocking_turn(number: int) -> dict[str, str]:
 @functools.cache
 def of_messages_alone() -> dict[str, list[str]]:
     """By collective the algorithms that non-blocking calls can be served by."""
-    in_memory = {(entry["collective"], entry["name"]) for entry in registry() if entry["needs_shared_memory"]}
-    return {each: [name for name in algorithms(each) if (each, name) not in in_memory] for each in COLLECTIVES}
+    others = {
+        (entry["collective"], entry["name"])
+        for entry in registry()
+        if entry["needs_shared_memory"] or entry["needs_atomics"]
+    }
+    return {each: [name for name in algorithms(each) if (each, name) not in others] for each in COLLECTIVES}
 
 
 NON_BLOCKING_TURNS = max(len(names) for names in of_messages_alone().values())
