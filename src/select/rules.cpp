@@ -254,6 +254,16 @@ bool can_serve(const Algorithm& algorithm, const CallFacts& facts) {
          facts.element_bytes <= facts.pool_window / algorithm.messages_in_pool(facts.ranks);
 }
 
+bool looks_inside_nodes(const Algorithm& algorithm, bool one_node) {
+  if (algorithm.memory != Memory::none) return false;
+  if (algorithm.map != nullptr || algorithm.name.starts_with("event_topology")) return true;
+  if (algorithm.hierarchy == nullptr) return false;
+  const auto within_looks = [](const Algorithm* within) {
+    return within != nullptr && looks_inside_nodes(*within, true);
+  };
+  return one_node || within_looks(algorithm.hierarchy->up) || within_looks(algorithm.hierarchy->down);
+}
+
 const Algorithm* choose(const Configuration& configuration, const CallFacts& facts) {
   const Choice& choice = configuration.choice(facts.collective);
   const auto acceptable = [&](const Algorithm* algorithm) {

@@ -38,6 +38,10 @@ bool may_serve(const Configuration& configuration, Collective collective, std::s
 /// Whether the algorithm can serve the call at all.
 bool can_serve(const Algorithm& algorithm, const CallFacts& facts);
 
+/// Whether the algorithm goes by where ranks are within their nodes; `one_node`: they are all on one, or each has one
+/// of its own. Hierarchies divide several shared nodes by nodes first.
+bool looks_inside_nodes(const Algorithm& algorithm, bool one_node);
+
 /// The algorithm to run, nullptr for the MPI library's own. A forced one that cannot serve the call gives way to the
 /// rule.
 const Algorithm* choose(const Configuration& configuration, const CallFacts& facts);
