@@ -152,6 +152,13 @@ void Engine::ensure_words() {
                "--mca osc pt2pt). rendezvous_tree gives way to others.\n");
 }
 
+void Engine::ensure_insides(const Algorithm& algorithm, const Configuration& configuration, bool asked) {
+  if (looked_inside_ || !looks_inside_nodes(algorithm, shared_nodes_.count == 0)) return;
+  looked_inside_ = true;
+  maps_ = std::make_unique<RankMaps>(discover_insides(comm_, maps_->topology(), nodes_, configuration, asked));
+  endpoint_->maps = maps_.get();
+}
+
 std::optional<shm::Segment> Engine::share_segment(std::size_t bytes, const char* purpose) {
   struct Offer {
     pid_t creator;

@@ -54,6 +54,9 @@ class Engine {
   /// Gives each of several nodes a board, for hierarchies in their memory. Where some node refuses no node has one, and
   /// `shared_nodes` knows. Collective.
   void ensure_boards();
+  /// Finds out what ranks are bound to, if that is not known yet and the algorithm goes by it. `asked`: the user has
+  /// named it. Collective.
+  void ensure_insides(const Algorithm& algorithm, const Configuration& configuration, bool asked);
   SharedNodes shared_nodes() const { return shared_nodes_; }
   /// Gives all ranks words that the others can change, where the MPI library can. Collective.
   void ensure_words();
@@ -78,6 +81,7 @@ class Engine {
   std::size_t pool_limit_ = 0;
   bool pool_refused_ = false;
   bool ahead_allowed_ = false;
+  bool looked_inside_ = false;  // nodes
   SharedNodes shared_nodes_;
   unsigned anticipated_ = 0;      // a bit a collective
   std::vector<int> nodes_;        // of each rank the lowest on its node

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -9,8 +10,11 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <optional>
 
+#include "intercept/binding.hpp"
+#include "intercept/machine.hpp"
 #include "topology/network.hpp"
 
 namespace stretto::intercept {
@@ -43,10 +47,16 @@ std::optional<std::string> share_text(MPI_Comm comm, bool first, const std::opti
   return text;
 }
 
-std::vector<std::string> share_host_names(MPI_Comm comm, std::size_t ranks) {
-  using Name = std::array<char, 65>;  // HOST_NAME_MAX and a zero
+using Name = std::array<char, 65>;  // HOST_NAME_MAX and a zero
+
+Name host_name() {
   Name mine{};
   gethostname(mine.data(), mine.size() - 1);
+  return mine;
+}
+
+std::vector<std::string> share_host_names(MPI_Comm comm, std::size_t ranks) {
+  const Name mine = host_name();
   std::vector<Name> names(ranks);
   PMPI_Allgather(mine.data(), sizeof mine, MPI_CHAR, names.data(), sizeof mine, MPI_CHAR, comm);
   std::vector<std::string> hosts;
@@ -60,6 +70,30 @@ void complain_once(const std::string& file, const std::string& error) {
   if (told.exchange(true)) return;
   std::fprintf(stderr, "stretto: STRETTO_TOPOLOGY=%s: %s; who shares a node is all that is known of places\n",
                file.c_str(), error.c_str());
+}
+
+// What a rank tells the others of itself.
+struct Bound {
+  Parts parts;
+  bool unknown;
+};
+
+// Says once a process, and from one of the ranks only, why nothing is known of the insides of nodes.
+void complain_of_hwloc_once(bool speaker, const std::string& error) {
+  static std::atomic<bool> told{false};
+  if (told.exchange(true) || !speaker) return;
+  std::fprintf(stderr, "stretto: on %s %s, or set STRETTO_HWLOC=off; who shares a node is all that is known of it\n",
+               host_name().data(), error.c_str());
+}
+
+bool is_alone(int rank, const std::vector<int>& nodes) {
+  return std::ranges::count(nodes, nodes[static_cast<std::size_t>(rank)]) == 1;
+}
+
+bool all_are_alone(const std::vector<int>& nodes) {
+  std::vector<int> own(nodes.size());
+  std::iota(own.begin(), own.end(), 0);
+  return nodes == own;
 }
 
 }  // namespace
@@ -103,6 +137,32 @@ Topology discover_topology(MPI_Comm comm, const std::vector<int>& nodes, const s
   }
   if (rank == 0) complain_once(file, error);
   return topology_of_nodes(ranks, nodes);
+}
+
+Topology discover_insides(MPI_Comm comm, const Topology& known, const std::vector<int>& nodes,
+                          const Configuration& configuration, bool asked) {
+  // Simulated ranks are not where this process is bound.
+  if (!configuration.hwloc || !can_share_memory() || all_are_alone(nodes)) return known;
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  std::string error;
+  Bound mine{};
+  if (!is_alone(rank, nodes)) mine = {find_binding(error), !error.empty()};
+  std::vector<Bound> all(nodes.size());
+  PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm);
+  const auto without = std::ranges::find_if(all, &Bound::unknown);
+  if (without != all.end()) {
+    if (asked) complain_of_hwloc_once(&all[static_cast<std::size_t>(rank)] == &*without, error);
+    return known;
+  }
+  std::vector<Parts> parts;
+  parts.reserve(all.size());
+  for (const Bound& each : all) parts.push_back(each.parts);
+  Topology whole = add_insides(known, parts);
+  if (configuration.verbose && rank == 0) {
+    std::fprintf(stderr, "stretto: %d ranks on %s\n", whole.ranks(), summary_of(whole).c_str());
+  }
+  return whole;
 }
 
 }  // namespace stretto::intercept

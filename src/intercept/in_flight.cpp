@@ -5,6 +5,7 @@
 #include "intercept/communicator.hpp"
 #include "intercept/discovery.hpp"
 #include "intercept/machine.hpp"
+#include "select/rules.hpp"
 
 namespace stretto::intercept {
 namespace {
@@ -14,6 +15,15 @@ std::uint32_t highest_tag(MPI_Comm comm) {
   int found = 0;
   PMPI_Comm_get_attr(comm, MPI_TAG_UB, static_cast<void*>(&value), &found);
   return found != 0 ? static_cast<std::uint32_t>(*value) : 32767;  // which MPI guarantees
+}
+
+// Later calls may be given other algorithms than those that are named now, so the insides of nodes are looked for
+// anyway; only these tell the user if they cannot be found.
+bool asks_for_insides(const Configuration& configuration) {
+  return std::ranges::any_of(kCollectives, [&](Collective collective) {
+    const Choice& choice = configuration.choice(collective, Form::non_blocking);
+    return choice.kind == Choice::Kind::forced && looks_inside_nodes(*choice.algorithm, true);
+  });
 }
 
 }  // namespace
@@ -28,7 +38,9 @@ InFlight::InFlight(MPI_Comm comm, const Configuration& configuration, bool overs
   nodes_ = find_nodes(comm_);
   platform_ = make_platform({nullptr, oversubscribed, nullptr, nullptr});
   transport_ = make_message_transport(comm_);
-  maps_ = std::make_unique<RankMaps>(discover_topology(comm_, nodes_, configuration.topology_file));
+  const Topology known = discover_topology(comm_, nodes_, configuration.topology_file);
+  maps_ = std::make_unique<RankMaps>(
+      discover_insides(comm_, known, nodes_, configuration, asks_for_insides(configuration)));
   endpoint_ = std::make_unique<Endpoint>(rank, size_, *platform_, *transport_);
   endpoint_->nodes = nodes_;
   endpoint_->maps = maps_.get();

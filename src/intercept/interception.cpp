@@ -46,6 +46,7 @@ bool Interception::select(const PreparedCall& prepared) {
     // A pool that cannot be had is known to be so from now on: choose again.
     if (!engine.ensure_pool(bytes)) chosen = choose(runtime_.configuration(), facts());
   }
+  if (chosen != nullptr) engine.ensure_insides(*chosen, runtime_.configuration(), chosen == choice.algorithm);
   algorithm_ = chosen;
   if (chosen != nullptr && chosen->needs_prediction() && !engine.anticipates(collective_))
     runtime_.anticipate(engine, collective_);

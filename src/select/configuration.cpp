@@ -209,6 +209,7 @@ std::uint64_t Configuration::fingerprint() const {
   mix(non_blocking ? 1 : 0);
   mix(deterministic ? 1 : 0);
   mix(single_copy ? 1 : 0);
+  mix(hwloc ? 1 : 0);
   mix(static_cast<std::uint64_t>(background));
   mix(shared_memory_bytes);
   for (char letter : topology_file) mix(static_cast<unsigned char>(letter));
@@ -224,6 +225,7 @@ Configuration read_configuration(std::string& error) {
   }
   read_switch("STRETTO_DETERMINISTIC", "0", "1", configuration.deterministic, error);
   read_switch("STRETTO_CMA", "off", "auto", configuration.single_copy, error);
+  read_switch("STRETTO_HWLOC", "off", "auto", configuration.hwloc, error);
   read_background(configuration.background, error);
   read_background_cores(configuration.background_cores, error);
   read_switch("STRETTO_VERBOSE", "0", "1", configuration.verbose, error);

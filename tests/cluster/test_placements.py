@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -33,13 +33,18 @@ FORCED = [
 
 
 def run_counts(
-    compiled: Callable[..., Path], collective: str, nodes: int, settings: dict[str, str], mpirun: str = MPIRUN
+    compiled: Callable[..., Path],
+    collective: str,
+    nodes: int,
+    settings: dict[str, str],
+    mpirun: str = MPIRUN,
+    starter: Sequence[str] = (),
 ) -> str:
-    """The program asserts which algorithm ran."""
+    """The program asserts which algorithm ran; `starter` are words before it."""
     del settings["LD_PRELOAD"]
     with cluster(nodes=nodes, rate="0") as made:
         result = made.run(
-            [compiled(f"mpi/{collective}_counts.c")],
+            [*starter, compiled(f"mpi/{collective}_counts.c")],
             ranks=RANKS,
             preload=[LIBRARY],
             mpirun=mpirun,
@@ -97,6 +102,20 @@ FILES = {
     "by stretto topo": (slurm.write(simple.read(Source("net", FABRIC)), "net"), None),
     "a node is missing": ("SwitchName=a Nodes=node[0-2]\n", "it does not have node node3"),
 }
+
+
+@open_mpi_only("the rank on the node is asked for as Open MPI 4 does")
+@pytest.mark.usefixtures("runtime")
+@pytest.mark.parametrize("nested", ("ring", "hierarchical(binomial,ring)"))
+def test_switches_nodes_and_packages(compiled: Callable[..., Path], tmp_path: Path, nested: str) -> None:
+    """hwloc is told of two packages, and ranks of a node are bound to them in turn. Only if several are on a node."""
+    path = tmp_path / "topology.conf"
+    path.write_text(LEAVES)
+    settings = stretto_env(allreduce=f"hierarchical(event_topology,{nested})", topology=path, verbose=1)
+    settings |= {"HWLOC_SYNTHETIC": "pack:2 core:1 pu:1", "HWLOC_THISSYSTEM": "1"}
+    bound = 'exec taskset -c $((OMPI_COMM_WORLD_LOCAL_RANK % 2)) "$0"'
+    output = run_counts(compiled, "allreduce", 4, settings, starter=["sh", "-c", bound])
+    assert output.count(" ranks on 3 x switch, 4 x node, 8 x package\n") == 1, output
 
 
 @pytest.mark.usefixtures("runtime")

@@ -1,7 +1,8 @@
 /* Preloaded: the kernel refuses what Stretto would like, on one rank only, so that the ranks must agree.
  *
  * REFUSE=memfd: no shared memory; REFUSE=pool: only its first piece; REFUSE=mmap: one rank cannot map it;
- * REFUSE=cma: one rank may not read another's memory; REFUSE=thread: no thread more after MPI_Init.
+ * REFUSE=cma: one rank may not read another's memory; REFUSE=thread: no thread more after MPI_Init; REFUSE=hwloc: no
+ * libhwloc can be loaded.
  * REFUSE_RANK: on which rank (default 0). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -30,6 +31,13 @@ int memfd_create(const char* name, unsigned int flags) {
   if (refuses("memfd") || (refuses("pool") && calls++ > 0)) return errno = ENOSPC, -1;
   int (*function)(const char*, unsigned int);
   *(void**)&function = next("memfd_create");
+  return function(name, flags);
+}
+
+void* dlopen(const char* name, int flags) {
+  if (refuses("hwloc") && name && strstr(name, "libhwloc")) return NULL;
+  void* (*function)(const char*, int);
+  *(void**)&function = next("dlopen");
   return function(name, flags);
 }
 

@@ -62,6 +62,7 @@ def test_registry_has_what_was_promised(collective: str) -> None:
         ("ibcast", "native+4", ("default", "native", "binomial")),
         ("deterministic", "yes", ("0", "1")),
         ("cma", "on", ("auto", "off")),
+        ("hwloc", "on", ("auto", "off")),
         ("shm_max_mib", "many", ("MiB",)),
         ("shm_max_mib", "-1", ("MiB",)),
         ("shm_max_mib", "1.5", ("MiB",)),
