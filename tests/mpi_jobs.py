@@ -10,6 +10,7 @@ The MPI is the one on PATH, an Open MPI. scripts/test_all_mpis.sh names others:
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import json
 import os
@@ -221,6 +222,18 @@ class Part:
 def open_mpi_only(reason: str) -> pytest.MarkDecorator:
     """Marks a test of something that no other MPI has."""
     return pytest.mark.skipif(FAMILY != "openmpi", reason=reason)
+
+
+def has_hwloc() -> bool:
+    """Whether the library that Stretto loads to know what ranks are bound to can be loaded."""
+    try:
+        ctypes.CDLL("libhwloc.so.15")
+    except OSError:
+        return False
+    return True
+
+
+needs_hwloc = pytest.mark.skipif(not has_hwloc(), reason="no libhwloc.so.15 is installed")
 
 
 def at_most(ranks: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from mpi_jobs import LIBRARY, MPIRUN, TIME_LIMIT_S, open_mpi_only, stretto_env
+from mpi_jobs import LIBRARY, MPIRUN, TIME_LIMIT_S, needs_hwloc, open_mpi_only, stretto_env
 
 from stretto.cluster import cluster
 from stretto.topology import simple, slurm
@@ -104,6 +104,7 @@ FILES = {
 }
 
 
+@needs_hwloc
 @open_mpi_only("the rank on the node is asked for as Open MPI 4 does")
 @pytest.mark.usefixtures("runtime")
 @pytest.mark.parametrize("nested", ("ring", "hierarchical(binomial,ring)"))

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import PROGRAMS, Outcome, Part, at_most, mpirun_command, run_job, run_mpi, stretto_env
+from mpi_jobs import PROGRAMS, Outcome, Part, at_most, mpirun_command, needs_hwloc, run_job, run_mpi, stretto_env
 
 Compiled = Callable[..., Path]
+pytestmark = needs_hwloc
 RANKS = 4
 HIERARCHY = "hierarchical(binomial,ring)"
 # A machine of two packages with a processor each, which hwloc takes for this one.
