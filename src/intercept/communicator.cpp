@@ -84,7 +84,7 @@ Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubsc
   if (can_share_memory() && are_one(nodes_)) share_board();
   platform_ = make_platform({&processes_, oversubscribed, &poke_mpi, &comm_});
   choose_transport();
-  maps_ = std::make_unique<RankMaps>(discover_topology(comm_, nodes_, configuration.topology_file));
+  maps_ = std::make_unique<RankMaps>(discover_topology(comm_, nodes_, configuration));
   endpoint_ = std::make_unique<Endpoint>(rank_, size_, *platform_, *transport_);
   endpoint_->board = board_.get();
   endpoint_->nodes = nodes_;

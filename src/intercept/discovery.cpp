@@ -10,10 +10,11 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <numeric>
+#include <mutex>
 #include <optional>
 
 #include "intercept/binding.hpp"
+#include "intercept/latency_probe.hpp"
 #include "intercept/machine.hpp"
 #include "topology/network.hpp"
 
@@ -21,6 +22,8 @@ namespace stretto::intercept {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of a file: more is no topology.conf
+constexpr std::string_view kMeasure = "measure";            // in place of a file's name
+constexpr int kFewestMeasured = 3;                          // nodes: two are near each other or not, all the same
 
 // nullopt, with an error, where it cannot be read.
 std::optional<std::string> read_file(const std::string& path, std::string& error) {
@@ -72,6 +75,50 @@ void complain_once(const std::string& file, const std::string& error) {
                file.c_str(), error.c_str());
 }
 
+// nullopt, with an error, if the text is wrong or lacks a node.
+std::optional<Topology> place(const std::string& text, const std::vector<int>& nodes,
+                              const std::vector<std::string>& hosts, std::string& error) {
+  const Network network = parse_topology_conf(text, error);
+  if (!error.empty()) return std::nullopt;
+  Topology topology = topology_of_network(network, nodes, hosts, error);
+  if (!error.empty()) return std::nullopt;
+  return topology;
+}
+
+std::optional<Topology> topology_of_file(MPI_Comm comm, int rank, const std::vector<int>& nodes,
+                                         const std::string& file, std::string& error) {
+  const std::optional<std::string> text =
+      share_text(comm, rank == 0, rank == 0 ? read_file(file, error) : std::nullopt);
+  if (!text) return std::nullopt;
+  return place(*text, nodes, share_host_names(comm, nodes.size()), error);
+}
+
+// Measured once, and again for a communicator with nodes that were not there.
+std::optional<Topology> topology_by_time(MPI_Comm comm, int rank, const std::vector<int>& nodes, bool verbose,
+                                         std::string& error) {
+  static std::mutex mutex;
+  static std::optional<std::string> latest;
+  const std::vector<std::string> hosts = share_host_names(comm, nodes.size());
+  std::unique_lock lock(mutex);
+  const std::optional<std::string> mine = latest;
+  lock.unlock();
+  if (const std::optional<std::string> known = share_text(comm, rank == 0, mine)) {
+    if (std::optional<Topology> topology = place(*known, nodes, hosts, error)) return topology;
+  }
+  const std::string text = measure_network(comm, nodes, hosts);
+  lock.lock();
+  latest = text;
+  lock.unlock();
+  if (verbose && rank == 0) std::fprintf(stderr, "stretto: measured, as a topology.conf:\n%s", text.c_str());
+  return place(text, nodes, hosts, error);
+}
+
+int count_of(const std::vector<int>& nodes) {
+  int count = 0;
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) count += nodes[rank] == static_cast<int>(rank) ? 1 : 0;
+  return count;
+}
+
 // What a rank tells the others of itself.
 struct Bound {
   Parts parts;
@@ -88,12 +135,6 @@ void complain_of_hwloc_once(bool speaker, const std::string& error) {
 
 bool is_alone(int rank, const std::vector<int>& nodes) {
   return std::ranges::count(nodes, nodes[static_cast<std::size_t>(rank)]) == 1;
-}
-
-bool all_are_alone(const std::vector<int>& nodes) {
-  std::vector<int> own(nodes.size());
-  std::iota(own.begin(), own.end(), 0);
-  return nodes == own;
 }
 
 }  // namespace
@@ -119,30 +160,26 @@ std::vector<int> find_nodes(MPI_Comm comm) {
   return nodes;
 }
 
-Topology discover_topology(MPI_Comm comm, const std::vector<int>& nodes, const std::string& file) {
-  const auto ranks = static_cast<int>(nodes.size());
-  if (file.empty()) return topology_of_nodes(ranks, nodes);
+Topology discover_topology(MPI_Comm comm, const std::vector<int>& nodes, const Configuration& configuration) {
+  const std::string& file = configuration.topology_file;
+  const bool measured = file == kMeasure;
+  if (file.empty() || (measured && count_of(nodes) < kFewestMeasured)) {
+    return topology_of_nodes(static_cast<int>(nodes.size()), nodes);
+  }
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
   std::string error;
-  const std::optional<std::string> text =
-      share_text(comm, rank == 0, rank == 0 ? read_file(file, error) : std::nullopt);
-  if (text) {
-    const std::vector<std::string> hosts = share_host_names(comm, nodes.size());
-    const Network network = parse_topology_conf(*text, error);
-    if (error.empty()) {
-      Topology topology = topology_of_network(network, nodes, hosts, error);
-      if (error.empty()) return topology;
-    }
-  }
+  const std::optional<Topology> found = measured ? topology_by_time(comm, rank, nodes, configuration.verbose, error)
+                                                 : topology_of_file(comm, rank, nodes, file, error);
+  if (found) return *found;
   if (rank == 0) complain_once(file, error);
-  return topology_of_nodes(ranks, nodes);
+  return topology_of_nodes(static_cast<int>(nodes.size()), nodes);
 }
 
 Topology discover_insides(MPI_Comm comm, const Topology& known, const std::vector<int>& nodes,
                           const Configuration& configuration, bool asked) {
   // Simulated ranks are not where this process is bound.
-  if (!configuration.hwloc || !can_share_memory() || all_are_alone(nodes)) return known;
+  if (!configuration.hwloc || !can_share_memory() || count_of(nodes) == known.ranks()) return known;
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
   std::string error;

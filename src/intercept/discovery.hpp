@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 
-#include <string>
 #include <vector>
 
 #include "select/configuration.hpp"
@@ -14,9 +13,10 @@ namespace stretto::intercept {
 /// Of each rank the lowest on its node. Collective.
 std::vector<int> find_nodes(MPI_Comm comm);
 
-/// Nodes, and the switches between them where `file` (STRETTO_TOPOLOGY), which rank 0 reads, tells of all nodes; if it
-/// does not, rank 0 says why, once. Collective, and the same on all ranks. `nodes` are those of find_nodes.
-Topology discover_topology(MPI_Comm comm, const std::vector<int>& nodes, const std::string& file);
+/// Nodes, and the switches between them where the file of STRETTO_TOPOLOGY, which rank 0 reads, tells of all nodes; if
+/// it does not, rank 0 says why, once. Or as measured, where that is wanted. Collective, and the same on all ranks.
+/// `nodes` are those of find_nodes.
+Topology discover_topology(MPI_Comm comm, const std::vector<int>& nodes, const Configuration& configuration);
 
 /// The same with the parts of nodes that ranks are bound to, where some node has several ranks. Where one rank cannot
 /// know its own, none has any, and that rank says why, once, if `asked`: the user wants what needs them. Collective,

@@ -38,7 +38,7 @@ InFlight::InFlight(MPI_Comm comm, const Configuration& configuration, bool overs
   nodes_ = find_nodes(comm_);
   platform_ = make_platform({nullptr, oversubscribed, nullptr, nullptr});
   transport_ = make_message_transport(comm_);
-  const Topology known = discover_topology(comm_, nodes_, configuration.topology_file);
+  const Topology known = discover_topology(comm_, nodes_, configuration);
   maps_ = std::make_unique<RankMaps>(
       discover_insides(comm_, known, nodes_, configuration, asks_for_insides(configuration)));
   endpoint_ = std::make_unique<Endpoint>(rank, size_, *platform_, *transport_);

@@ -61,7 +61,7 @@ struct Configuration {
   std::vector<std::size_t> background_cores;      // STRETTO_BACKGROUND_CORE, of its thread; empty: any
   std::size_t shared_memory_bytes = std::size_t{256} << 20;  // STRETTO_SHM_MAX_MIB, per communicator; 0: none
   bool hwloc = true;                                         // STRETTO_HWLOC: what ranks are bound to is looked for
-  std::string topology_file;  // STRETTO_TOPOLOGY, a topology.conf of Slurm's; empty: none
+  std::string topology_file;  // STRETTO_TOPOLOGY, a topology.conf of Slurm's, or `measure`; empty: none
   ProfileSettings profile;
   bool verbose = false;  // STRETTO_VERBOSE
 

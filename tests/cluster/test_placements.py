@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -32,21 +33,22 @@ FORCED = [
 ]
 
 
-def run_counts(
-    compiled: Callable[..., Path],
-    collective: str,
+def run(
+    program: Path,
     nodes: int,
     settings: dict[str, str],
+    *,
     mpirun: str = MPIRUN,
     starter: Sequence[str] = (),
+    behind: Sequence[Path] = (),
 ) -> str:
-    """The program asserts which algorithm ran; `starter` are words before it."""
+    """What the program said; `starter` are words before it, `behind` libraries behind Stretto's."""
     del settings["LD_PRELOAD"]
     with cluster(nodes=nodes, rate="0") as made:
         result = made.run(
-            [*starter, compiled(f"mpi/{collective}_counts.c")],
+            [*starter, program],
             ranks=RANKS,
-            preload=[LIBRARY],
+            preload=[LIBRARY, *behind],
             mpirun=mpirun,
             environment=settings,
             capture=True,
@@ -55,6 +57,13 @@ def run_counts(
     assert result.returncode == 0, result.stdout
     assert f"ok on {RANKS} ranks" in result.stdout
     return str(result.stdout)
+
+
+def run_counts(
+    compiled: Callable[..., Path], collective: str, nodes: int, settings: dict[str, str], mpirun: str = MPIRUN
+) -> str:
+    """The program asserts which algorithm ran."""
+    return run(compiled(f"mpi/{collective}_counts.c"), nodes, settings, mpirun=mpirun)
 
 
 @open_mpi_only("placement is asked for as Open MPI 4 does")
@@ -115,7 +124,7 @@ def test_switches_nodes_and_packages(compiled: Callable[..., Path], tmp_path: Pa
     settings = stretto_env(allreduce=f"hierarchical(event_topology,{nested})", topology=path, verbose=1)
     settings |= {"HWLOC_SYNTHETIC": "pack:2 core:1 pu:1", "HWLOC_THISSYSTEM": "1"}
     bound = 'exec taskset -c $((OMPI_COMM_WORLD_LOCAL_RANK % 2)) "$0"'
-    output = run_counts(compiled, "allreduce", 4, settings, starter=["sh", "-c", bound])
+    output = run(compiled("mpi/allreduce_counts.c"), 4, settings, starter=["sh", "-c", bound])
     assert output.count(" ranks on 3 x switch, 4 x node, 8 x package\n") == 1, output
 
 
@@ -133,3 +142,18 @@ def test_switches(compiled: Callable[..., Path], tmp_path: Path, algorithm: str,
     else:
         assert len(complaints) == 1, "of rank 0, once"
         assert f"STRETTO_TOPOLOGY={path}: {complaint}; who shares a node is all" in complaints[0]
+
+
+@pytest.mark.usefixtures("runtime")
+@pytest.mark.parametrize("program", ("allreduce_counts", "communicators"))
+@pytest.mark.parametrize("far", (1, 2))
+def test_switches_by_measurement(compiled: Callable[..., Path], program: str, far: int) -> None:
+    """Measured once a job, as all communicators have the same nodes, or fewer of them."""
+    shim = compiled("cluster/far_nodes.c", "-shared", "-fPIC")
+    algorithm = "hierarchical(binomial,hierarchical(binomial,ring))"
+    settings = stretto_env(allreduce=algorithm, topology="measure", verbose=1) | {"FAR_NODES": str(far)}
+    output = run(compiled(f"mpi/{program}.c"), 4, settings, behind=[shim])
+    assert output.count("stretto: measured") == 1, output
+    groups = re.findall(r"^SwitchName=\S+ Nodes=(.*)$", output, re.MULTILINE)
+    nodes = [f"node{number}" for number in range(4)]
+    assert groups == [",".join(nodes[:far]), ",".join(nodes[far:])]

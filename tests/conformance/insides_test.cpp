@@ -135,7 +135,9 @@ std::vector<Algorithm> registered_and_derived() {
       {Collective::reduce, "hierarchical(event_chain,event_chain)"},
       {Collective::allreduce, "hierarchical(arrival_stripes,ring)"},
       {Collective::reduce, "hierarchical(event_topology,binomial)"},
-      {Collective::bcast, "hierarchical(hierarchical(binomial,event_chain),binomial)"}};
+      {Collective::bcast, "hierarchical(hierarchical(binomial,event_chain),binomial)"},
+      {Collective::bcast, "hierarchical(hierarchical(binomial,event_chain),binomial)+3"},
+      {Collective::allreduce, "hierarchical(binomial,ring)+3"}};
   for (const auto& [collective, name] : kDerived) found.push_back(*find_algorithm(collective, name));
   return found;
 }
