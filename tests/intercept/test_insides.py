@@ -54,6 +54,24 @@ def test_packages(compiled: Compiled, collective: str, algorithm: str, processor
     assert (found(outcome), complaints(outcome)) == ([places], [])
 
 
+@pytest.mark.parametrize(
+    ("machine", "places"),
+    [
+        ("pack:2 numa:2 core:1 pu:1", "1 x node, 1 x package, 2 x numa"),
+        ("pack:2 l3:2 core:2 pu:1", "1 x node, 1 x package, 1 x l3, 2 x core"),
+        ("l3:2 numa:2 core:1 pu:1", "1 x node, 2 x numa, 1 x l3"),
+        ("pack:1 core:1 pu:2", "1 x node"),
+        ("pu:1", "1 x node"),  # without the processor of every other rank
+    ],
+)
+def test_machines(compiled: Compiled, machine: str, places: str) -> None:
+    """Levels that hold the same processors as the one around them are left out, in whichever order they are."""
+    fake = {"HWLOC_SYNTHETIC": machine, "HWLOC_THISSYSTEM": "1"}
+    env = stretto_env(allreduce=HIERARCHY, verbose=1) | fake
+    outcome = run_mpi(bound(compiled(PROGRAMS["allreduce"])), RANKS, env).check()
+    assert (found(outcome), complaints(outcome)) == ([places], [])
+
+
 def test_non_blocking_calls(compiled: Compiled) -> None:
     env = stretto_env(iallreduce="ring@topology", background="thread", verbose=1) | TWO_PACKAGES
     outcome = run_mpi(bound(compiled("mpi/non_blocking.c")), RANKS, env).check()
