@@ -87,6 +87,11 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--native-algorithm", metavar="NAME", help="one of SimGrid's, such as rab1 or lr, for `native`")
     parser.add_argument("--gamma", type=float, default=0.0, help="ns to reduce a byte (default: %(default)s)")
     parser.add_argument("--delta", type=float, default=0.0, help="ns to copy a byte (default: %(default)s)")
+    parser.add_argument(
+        "--shared-memory",
+        action="store_true",
+        help="the ranks of a node share memory; what they do there takes --gamma and --delta, so give both",
+    )
     return parser
 
 
@@ -157,15 +162,24 @@ def _check(arguments: argparse.Namespace, algorithms: tuple[str, ...], platform:
     for option in ("gamma", "delta"):
         if not 0 <= getattr(arguments, option) < float("inf"):
             raise UsageError(f"--{option} {getattr(arguments, option):g}: must be 0 or more")
+    if arguments.shared_memory and (arguments.gamma == 0 or arguments.delta == 0):
+        raise UsageError(
+            "--shared-memory: reducing and copying there would cost nothing; give --gamma and --delta, such as 0.08 "
+            "and 0.125 for a core that reduces 12 and copies 8 GB/s"
+        )
     refused = {
         entry.name
         for entry in load_registry()
         if entry.collective == arguments.collective and entry.needs_shared_memory and entry.name in algorithms
     }
-    if refused:
+    if refused and not arguments.shared_memory:
         raise UsageError(
-            f"--algorithms {', '.join(sorted(refused))}: the ranks' shared memory is not simulated; leave them out, or "
-            "ask `stretto model` with --ranks-per-node"
+            f"--algorithms {', '.join(sorted(refused))}: these need memory that ranks share; add --shared-memory"
+        )
+    if refused and ranks > platform.ranks_per_node:
+        raise UsageError(
+            f"--algorithms {', '.join(sorted(refused))}: {ranks} ranks share no memory; give at most "
+            f"--ranks {platform.ranks_per_node}, or a hierarchy such as hierarchical({min(refused)},ring)"
         )
 
 
@@ -196,11 +210,15 @@ def _run(arguments: argparse.Namespace) -> int:
     check_outputs(arguments)
     platform = dataclasses.replace(PLATFORMS[arguments.platform], placement=arguments.placement)
     ranks = platform.ranks if arguments.ranks is None else arguments.ranks
-    algorithms = choose_algorithms(arguments.collective, arguments.algorithms, shared_memory=False)
+    one_node = arguments.shared_memory and ranks <= platform.ranks_per_node
+    algorithms = choose_algorithms(arguments.collective, arguments.algorithms, shared_memory=one_node)
     _check(arguments, algorithms, platform, ranks)
     request = build_request(arguments, ranks, WARM_UP, choose_iterations, algorithms)
     settings = choose_settings(request.collective, arguments.selector, arguments.native_algorithm)
     work = {"STRETTO_SIM_GAMMA": repr(arguments.gamma), "STRETTO_SIM_DELTA": repr(arguments.delta)}
+    work["STRETTO_HWLOC"] = "off"  # it would look at this machine
+    if arguments.shared_memory:
+        work["STRETTO_SIM_SHARED_MEMORY"] = "1"
     run = simulate(request, platform, settings, work, arguments.timeout)
     machine: dict[str, object] = {
         "platform": arguments.platform,
@@ -208,6 +226,7 @@ def _run(arguments: argparse.Namespace) -> int:
         "placement": platform.placement,
         "gamma_ns_per_byte": arguments.gamma,
         "delta_ns_per_byte": arguments.delta,
+        "shared_memory": arguments.shared_memory,
         "settings": settings,
     }
     native = arguments.native_algorithm or arguments.selector

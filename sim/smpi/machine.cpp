@@ -1,6 +1,8 @@
-// A machine that SimGrid simulates. All its ranks are in one process, but what they would pay for memory that they
-// share is not modelled: algorithms that need it give way.
+// A machine that SimGrid simulates. All its ranks are in one process and can share memory; what that would cost them is
+// known where STRETTO_SIM_SHARED_MEMORY says so, and else algorithms that need it give way.
 #include "intercept/machine.hpp"
+
+#include <cstdlib>
 
 #include "simulated_platform.hpp"
 #include "simulated_words.hpp"
@@ -8,9 +10,11 @@
 
 namespace stretto::intercept {
 
-bool can_share_memory() { return false; }
+bool can_share_memory() { return std::getenv("STRETTO_SIM_SHARED_MEMORY") != nullptr; }
 
-std::unique_ptr<Platform> make_platform(const shm::NodeFacts&) { return std::make_unique<smpi::SimulatedPlatform>(); }
+std::unique_ptr<Platform> make_platform(const shm::NodeFacts& facts) {
+  return std::make_unique<smpi::SimulatedPlatform>(facts);
+}
 
 std::unique_ptr<Transport> make_message_transport(MPI_Comm comm) {
   return std::make_unique<mpi::MpiTransport>(comm, mpi::Waiting::blocking);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 #include "core/clock.hpp"
 #include "simulated_sleep.hpp"
@@ -21,8 +22,10 @@ double cost_of(const char* variable) {
 
 }  // namespace
 
-SimulatedPlatform::SimulatedPlatform()
-    : gamma_ns_per_byte_(cost_of("STRETTO_SIM_GAMMA")), delta_ns_per_byte_(cost_of("STRETTO_SIM_DELTA")) {}
+SimulatedPlatform::SimulatedPlatform(const shm::NodeFacts& facts)
+    : facts_(facts),
+      gamma_ns_per_byte_(cost_of("STRETTO_SIM_GAMMA")),
+      delta_ns_per_byte_(cost_of("STRETTO_SIM_DELTA")) {}
 
 std::int64_t SimulatedPlatform::now_ns() { return monotonic_ns(); }
 
@@ -40,6 +43,12 @@ void SimulatedPlatform::charge(Work work, std::size_t bytes) {
   const double whole = std::floor(owed_ns_);
   owed_ns_ -= whole;
   sleep_ns(static_cast<std::int64_t>(whole));
+}
+
+bool SimulatedPlatform::read_peer(int, void* to, std::uint64_t address, std::size_t bytes) {
+  std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
+  charge(Work::copy, bytes);
+  return true;
 }
 
 }  // namespace stretto::smpi

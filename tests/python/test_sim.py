@@ -102,6 +102,28 @@ def test_work_is_charged(tmp_path: Path) -> None:
 
 
 @needs_simgrid
+def test_work_in_memory_that_ranks_share_is_charged(tmp_path: Path) -> None:
+    """Four ranks read four slots each: one copy and three reductions of n bytes, and a copy into the slot before."""
+    words = ["allreduce", "--algorithms", "slot_exchange", "--platform", "cluster-32x4", "--ranks", "4"]
+    content = simulate(tmp_path, *words, "--sizes", "16K", "--shared-memory", "--gamma", "2", "--delta", "3")
+    work = (2 * 3 + 3 * 2) * (16 << 10)
+    assert figures(content, "slot_exchange")["run_time"] == pytest.approx(work, rel=0.01)
+
+
+@needs_simgrid
+def test_nodes_in_memory_beat_one_rank_that_speaks_for_all(tmp_path: Path) -> None:
+    """Each rank of a node speaks with a quarter of the message; what the last rank brings is shared by all."""
+    algorithms = [f"hierarchical({within},rabenseifner)" for within in ("arrival_stripes", "reduce_scatter_gather")]
+    words = ["allreduce", "--algorithms", ",".join(algorithms), "--platform", "cluster-32x4", "--ranks", "16"]
+    work = ["--shared-memory", "--gamma", "0.08", "--delta", "0.125", "--in-place"]
+    content = simulate(tmp_path, *words, *work, "--sizes", "1M", "--arrival", "mif:6", "--iterations", "2")
+    for name in algorithms:
+        assert set(content["sizes"][0]["summary"]["algorithms"][name]["ran"]) == {name}
+    lags = [figures(content, name)["lag"] for name in algorithms]
+    assert lags[0] < 0.6 * lags[1]
+
+
+@needs_simgrid
 def test_native_is_whose_one_asks_for(tmp_path: Path) -> None:
     arguments = ["allreduce", "--algorithms", "native,ring", "--ranks", "16", "--sizes", "1M"]
     its_ring = simulate(tmp_path, *arguments, "--native-algorithm", "lr")
@@ -134,9 +156,11 @@ def test_every_algorithm_over_messages_runs(tmp_path: Path, collective: str) -> 
     ("arguments", "message"),
     [
         (["allreduce", "--algorithms", "nonsense"], "unknown algorithm 'nonsense'"),
+        (["allreduce", "--algorithms", "arrival_stripes"], "add --shared-memory"),
+        (["allreduce", "--shared-memory"], "reducing and copying there would cost nothing"),
         (
-            ["allreduce", "--algorithms", "arrival_stripes"],
-            "arrival_stripes: the ranks' shared memory is not simulated",
+            ["allreduce", "--shared-memory", "--gamma", "1", "--delta", "1", "--algorithms", "arrival_tree"],
+            "48 ranks share no memory; give at most --ranks 1, or a hierarchy such as hierarchical(arrival_tree,ring)",
         ),
         (["allreduce", "--ranks", "49"], "ethernet-48 has room for 48"),
         (["allreduce", "--gamma", "-1"], "--gamma -1"),
