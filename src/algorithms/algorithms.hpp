@@ -19,6 +19,7 @@ Task arrival_leader(Group& g, Call call);
 Task arrival_chain(Group& g, Call call);
 Task arrival_tree(Group& g, Call call);
 Task arrival_stripes(Group& g, Call call);
+Task node_stripes(Group& g, Call call);  // of hierarchies
 }  // namespace allreduce
 
 namespace reduce {

@@ -29,6 +29,7 @@ struct Derived {
 bool derive_hierarchical(Collective collective, std::string_view name, Derived& made) {
   if (!find_hierarchy(collective, parse_hierarchical(name), made.hierarchy)) return false;
   made.algorithm = *made.hierarchy.between;
+  made.algorithm.collective = collective;  // that of `between` may have blocks of several lengths
   const auto note = [&](const Algorithm* part) {
     if (part == nullptr) return;
     made.algorithm.deterministic = made.algorithm.deterministic && part->deterministic;
@@ -37,6 +38,7 @@ bool derive_hierarchical(Collective collective, std::string_view name, Derived& 
     const bool first = made.algorithm.memory != Memory::pool;
     if (part->memory == Memory::pool) {
       made.algorithm.pool_from = first ? part->pool_from : std::min(made.algorithm.pool_from, part->pool_from);
+      if (collective == Collective::allgather) made.algorithm.pool_from = 0;  // all blocks come down as one
     }
     made.algorithm.memory = std::max(made.algorithm.memory, part->memory);
     const std::size_t bound = made.algorithm.max_bytes;
@@ -44,7 +46,8 @@ bool derive_hierarchical(Collective collective, std::string_view name, Derived& 
   };
   note(made.hierarchy.up);
   note(made.hierarchy.down);
-  made.algorithm.commutative_only = made.hierarchy.up != nullptr;  // units may hold any ranks
+  const Algorithm* up = made.hierarchy.up;  // units may hold any ranks
+  made.algorithm.commutative_only = up != nullptr && up->collective == Collective::reduce;
   made.algorithm.hierarchy = &made.hierarchy;
   made.algorithm.pipelining = {};
   return true;

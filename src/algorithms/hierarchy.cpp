@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "algorithms/algorithms.hpp"
+#include "algorithms/hierarchy_stages.hpp"
 #include "algorithms/registry.hpp"
 #include "topology/rank_maps.hpp"
 #include "topology/split.hpp"
@@ -42,7 +44,7 @@ bool nodes_are_shared(Group& g) {
   return several && shared;
 }
 
-// In shared memory a rank's place is that among the ranks of its node, whoever leads them.
+// In shared memory a rank's place is that among the ranks of its node, whoever leads them, and so is its block's.
 void order_by_rank(Split& parts) {
   const int leader = parts.unit.front();
   const int me = parts.unit[static_cast<std::size_t>(parts.place_in_unit)];
@@ -54,59 +56,73 @@ void order_by_rank(Split& parts) {
   parts.place_in_unit = place_of(me);
 }
 
+// Whether all ranks of a node speak for it, each for a stripe of what they have reduced in its memory. Words are of one
+// meeting a call, not of one a stripe.
+bool goes_in_stripes(const Hierarchy& how, Collective collective) {
+  return collective == Collective::allreduce && how.up->run == &reduce::arrival_stripes && !how.between->uses_words;
+}
+
+// Of the stages: up to the leader of each unit, among the leaders, and down.
+struct Collectives {
+  std::optional<Collective> up;
+  Collective between;
+  std::optional<Collective> down;
+};
+
+std::optional<Collectives> collectives_of(Collective whole) {
+  switch (whole) {
+    case Collective::allreduce:
+      return Collectives{Collective::reduce, whole, Collective::bcast};
+    case Collective::reduce:
+      return Collectives{whole, whole, std::nullopt};
+    case Collective::bcast:
+      return Collectives{std::nullopt, whole, whole};
+    case Collective::barrier:
+      return Collectives{whole, whole, whole};
+    // Units may have different numbers of ranks.
+    case Collective::scatter:
+      return Collectives{std::nullopt, Collective::scatterv, whole};
+    case Collective::gather:
+      return Collectives{whole, Collective::gatherv, std::nullopt};
+    case Collective::allgather:
+      return Collectives{Collective::gather, Collective::allgatherv, Collective::bcast};
+    default:
+      return std::nullopt;
+  }
+}
+
+bool has_blocks(Collective collective) {
+  return collective == Collective::scatter || collective == Collective::gather || collective == Collective::allgather;
+}
+
 std::optional<Split> split_group(Group& g, int root) {
   return split(g.endpoint().maps->topology(), g.real_ranks(), g.rank(), root);
 }
 
-// One call as its stages see it.
-class Stages {
- public:
-  Stages(Group& g, const Split& parts, const Hierarchy& how, const Call& call)
-      : unit_(g.of(parts.unit, parts.place_in_unit)),
-        leaders_(g.of(parts.leaders, parts.place_among_leaders)),
-        parts_(parts),
-        how_(how),
-        call_(call) {}
-
-  /// From `call.input` of all to `result` of the leader.
-  Task up(std::byte* result) {
-    Call up = call_;
-    up.root = parts_.leader_in_unit;
-    up.output = parts_.leads() ? result : nullptr;
-    co_await run_algorithm(unit_, *how_.up, up);
-  }
-  /// From `data` of the leaders to `result` of those that the collective leaves it with.
-  Task between(const std::byte* data, std::byte* result) {
-    if (!parts_.leads()) co_return;
-    Call between = call_;
-    between.input = data;
-    between.output = result;
-    between.root = parts_.leader_of_root;
-    co_await run_algorithm(leaders_, *how_.between, between);
-  }
-  /// From `call.output` of the leader to that of all.
-  Task down() {
-    Call down = call_;
-    down.root = parts_.leader_in_unit;
-    co_await run_algorithm(unit_, *how_.down, down);
-  }
-
- private:
-  Group unit_;
-  Group leaders_;
-  const Split& parts_;
-  const Hierarchy& how_;
-  const Call& call_;
-};
-
-Task reduce_in_stages(Group& g, const Split& parts, Stages& stages, const Call& call) {
+Task reduce_in_stages(Group& g, Stages& stages, const Call& call) {
   const bool has_output = g.rank() == call.root;
-  Scratch memory = g.scratch(parts.leads() && !has_output ? call.bytes() : 0);
+  Scratch memory = g.scratch(stages.leads() && !has_output ? call.bytes() : 0);
   std::byte* partial = has_output ? call.output : memory.data();
-  Task up = stages.up(partial);
+  Task up = stages.up(call.input, stages.leads() ? partial : nullptr, call.count);
   co_await up;
-  Task between = stages.between(partial, has_output ? call.output : nullptr);
+  Call among_leaders = call;
+  among_leaders.input = partial;
+  among_leaders.output = has_output ? call.output : nullptr;
+  Task between = stages.between(among_leaders);
   co_await between;
+}
+
+Task all_in_stages(Stages& stages, const Hierarchy& how, const Call& call) {
+  if (how.up != nullptr) {
+    Task up = stages.up(call.input, stages.leads() ? call.output : nullptr, call.count);
+    co_await up;
+  }
+  Call among_leaders = call;
+  among_leaders.input = call.output;
+  Task between = stages.between(among_leaders);
+  co_await between;
+  Task down = stages.down(call.input, call.output, call.count);
+  co_await down;
 }
 
 }  // namespace
@@ -124,19 +140,18 @@ HierarchyNames parse_hierarchical(std::string_view name) {
 }
 
 bool find_hierarchy(Collective collective, const HierarchyNames& names, Hierarchy& found) {
-  const bool barrier = collective == Collective::barrier;
-  const bool goes_up = barrier || collective == Collective::allreduce || collective == Collective::reduce;
-  const bool comes_down = barrier || collective == Collective::allreduce || collective == Collective::bcast;
-  if (names.within.empty() || (!goes_up && !comes_down)) return false;
+  const std::optional<Collectives> stages = collectives_of(collective);
+  if (names.within.empty() || !stages) return false;
   found = {};
-  found.between = find_algorithm(collective, names.between);
-  if (goes_up) found.up = find_algorithm(barrier ? collective : Collective::reduce, names.within);
-  if (comes_down) found.down = find_algorithm(barrier ? collective : Collective::bcast, names.within);
-  if (found.down == nullptr && collective == Collective::allreduce && found.up != nullptr) {
+  found.between = find_algorithm(stages->between, names.between);
+  if (stages->up) found.up = find_algorithm(*stages->up, names.within);
+  if (stages->down) found.down = find_algorithm(*stages->down, names.within);
+  const bool other_name = stages->down == Collective::bcast && collective != Collective::bcast;
+  if (found.down == nullptr && other_name && found.up != nullptr) {
     found.down = find_algorithm(Collective::bcast, found.up->memory == Memory::none ? "binomial" : "arrival_copy");
   }
-  return can_run_among_any(found.between) && (!goes_up || can_run_within_nodes(found.up)) &&
-         (!comes_down || can_run_within_nodes(found.down));
+  return can_run_among_any(found.between) && (!stages->up || can_run_within_nodes(found.up)) &&
+         (!stages->down || can_run_within_nodes(found.down));
 }
 
 bool has_segments(const Hierarchy& hierarchy) {
@@ -147,30 +162,58 @@ bool has_segments(const Hierarchy& hierarchy) {
   return cuts(hierarchy.up) || cuts(hierarchy.between) || cuts(hierarchy.down);
 }
 
+Task Stages::between(Call call) {
+  if (!leads()) co_return;
+  call.root = parts_.leader_of_root;
+  co_await run_algorithm(leaders_, *how_.between, call);
+}
+
+Task Stages::within(const Algorithm& algorithm, const std::byte* input, std::byte* output, std::size_t count) {
+  Call call = call_;
+  call.input = input;
+  call.output = output;
+  call.count = count;
+  call.blocks = nullptr;  // those of the unit are side by side
+  call.stride = 0;
+  call.root = parts_.leader_in_unit;
+  co_await run_algorithm(unit_, algorithm, call);
+}
+
 Task run_hierarchical(Group& g, const Algorithm& algorithm, Call call) {
   const Hierarchy& how = *algorithm.hierarchy;
   const bool in_memory = algorithm.uses_node_memory();
+  if (in_memory && goes_in_stripes(how, algorithm.collective) && nodes_are_shared(g)) {
+    Algorithm in_stripes = *how.up;
+    in_stripes.run = &allreduce::node_stripes;
+    call.between = how.between;
+    co_await run_algorithm(g, in_stripes, call);
+    co_return;
+  }
+  if (algorithm.collective == Collective::allgather) call.root = 0;  // each rank was its own
   std::optional<Split> parts;
   if (!in_memory || nodes_are_shared(g)) parts = split_group(g, call.root);
-  if (parts && in_memory) order_by_rank(*parts);
+  if (parts && (in_memory || has_blocks(algorithm.collective))) order_by_rank(*parts);
   if (!parts) {
     co_await run_algorithm(g, *how.between, call);
     co_return;
   }
   Stages stages(g, *parts, how, call);
-  if (algorithm.collective == Collective::reduce) {
-    Task reduced = reduce_in_stages(g, *parts, stages, call);
-    co_await reduced;
-    co_return;
-  }
-  if (how.up != nullptr) {
-    Task up = stages.up(call.output);
-    co_await up;
-  }
-  Task between = stages.between(call.output, call.output);
-  co_await between;
-  Task down = stages.down();
-  co_await down;
+  const auto in_stages = [&] {
+    switch (algorithm.collective) {
+      case Collective::reduce:
+        return reduce_in_stages(g, stages, call);
+      case Collective::scatter:
+        return scatter_in_stages(g, *parts, stages, call);
+      case Collective::gather:
+        return gather_in_stages(g, *parts, stages, call);
+      case Collective::allgather:
+        return allgather_in_stages(g, *parts, stages, call);
+      default:
+        return all_in_stages(stages, how, call);
+    }
+  };
+  Task all = in_stages();
+  co_await all;
 }
 
 }  // namespace stretto

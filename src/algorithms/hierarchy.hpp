@@ -21,9 +21,10 @@ enum class Collective : int;
 
 /// Which algorithm does what; those that the collective does not need are null.
 struct Hierarchy {
-  const Algorithm* up;       // from the ranks of a unit to its leader: reduce, or barrier
-  const Algorithm* between;  // among the leaders: the collective itself
-  const Algorithm* down;     // from a leader to the ranks of its unit: bcast, or barrier
+  const Algorithm* up;  // from the ranks of a unit to its leader: reduce, gather, or barrier
+  const Algorithm*
+      between;            // among the leaders: the collective itself, with a unit's blocks as one: scatterv and so on
+  const Algorithm* down;  // from a leader to the ranks of its unit: bcast, scatter, or barrier
 };
 
 /// The two names in `hierarchical(first,second)`; both are empty for any other text. Names may be hierarchies.
@@ -33,10 +34,11 @@ struct HierarchyNames {
 };
 HierarchyNames parse_hierarchical(std::string_view name);
 
-/// What `names` mean for a collective: `within` is an algorithm of reduce, where something goes up, and of bcast, where
-/// something comes down; an allreduce comes down by `binomial` if bcast has none of the name, or by
-/// `arrival_copy` if it goes up in shared memory. False if they mean nothing, or what cannot run on a part of the
-/// ranks.
+/// What `names` mean for a collective: `within` is an algorithm of reduce or gather, where something goes up, and of
+/// bcast or scatter, where something comes down; an allreduce and an allgather come down by `binomial` if bcast has
+/// none of the name, or by `arrival_copy` if they go up in shared memory. `between` is an algorithm of scatterv,
+/// gatherv or allgatherv for a scatter, gather or allgather. False if they mean nothing, or what cannot run on a part
+/// of the ranks.
 bool find_hierarchy(Collective collective, const HierarchyNames& names, Hierarchy& found);
 
 /// Whether any part of it runs in segments.

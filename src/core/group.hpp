@@ -13,6 +13,7 @@
 
 namespace stretto {
 
+struct Algorithm;
 class ArrivalOrder;
 class Board;
 class RankMaps;
@@ -41,8 +42,9 @@ struct Caller {
 /// (in place). Reduce: `output` matters at the root only, and is null elsewhere. Bcast: data is in `output`. Scatter
 /// and gather: `count` is one block; the root's `input`, or `output`, holds one a rank; in place the root's own block
 /// is where it belongs already. Scatterv and gatherv: `count` is this rank's own block.
-/// Allgather: as a gather of which every rank is the root. Reduce_scatter: `input` holds a block for each rank,
-/// `output` takes this rank's own, in place at the beginning of the input. Alltoall: both hold a block for each rank.
+/// Allgather: as a gather of which every rank is the root; `root` is its own. Reduce_scatter: `input` holds a block for
+/// each rank, `output` takes this rank's own, in place at the beginning of the input. Alltoall: both hold a block for
+/// each rank.
 /// Allgatherv and reduce_scatter: `count` is this rank's own block, and all ranks know the lengths of all; alltoallv:
 /// it has none. Of a call with a block for each rank that is done in parts, each takes `count` elements of every block,
 /// which are `stride` elements apart.
@@ -59,6 +61,7 @@ struct Call {
   const ArrivalOrder* order = nullptr;   // in which the ranks are expected, where that is known; see OrderUse
   Caller* ahead = nullptr;               // the program is not in the call yet, and will be there; see Group::caller
   std::uint64_t number = 0;              // of a call that uses remote words, and of each segment of it
+  const Algorithm* between = nullptr;    // allreduce::node_stripes: what the ranks of a team run
 
   std::size_t bytes() const { return count * element_bytes; }
 

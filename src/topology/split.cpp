@@ -66,11 +66,13 @@ std::optional<Split> split(const Topology& topology, std::span<const int> ranks,
   const auto unit_of = [&](std::size_t place) { return (*units)[place]; };
   const auto me = static_cast<std::size_t>(mine), from = static_cast<std::size_t>(root);
 
-  Split parts{{}, 0, 0, {}, -1, 0};
+  Split parts{{}, 0, 0, {}, -1, 0, {}};
+  parts.units.reserve(ranks.size());
   std::unordered_map<int, int> place_of_unit;  // among the leaders
   for (std::size_t place = 0; place < ranks.size(); ++place) {
     const auto [found, is_new] = place_of_unit.try_emplace(unit_of(place), static_cast<int>(parts.leaders.size()));
     if (is_new) parts.leaders.push_back(unit_of(place) == unit_of(from) ? ranks[from] : ranks[place]);
+    parts.units.push_back(found->second);
     if (unit_of(place) == unit_of(me)) parts.unit.push_back(ranks[place]);
   }
   parts.leader_of_root = place_of_unit[unit_of(from)];

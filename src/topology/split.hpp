@@ -17,6 +17,7 @@ struct Split {
   std::vector<int> leaders;  // of all units, in the order of their first ranks
   int place_among_leaders;   // -1: no leader
   int leader_of_root;        // its place among the leaders
+  std::vector<int> units;    // of each of the ranks that are split, its leader's place among the leaders
 
   bool leads() const { return place_among_leaders >= 0; }
 };

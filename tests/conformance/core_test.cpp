@@ -416,9 +416,28 @@ TEST(Hierarchy, NamesAreAsAUserTypesThem) {
         "hierarchical(rong,ring)", "hierarchical(binomial,rong)", "hierarchical(binomial,ring",
         "hierarchical(ring,ring)", "hierarchical(binomial,ring)x", "hierarchical(binomial,ring@ring)",
         "hierarchical(binomial,native)", "hierarchical(binomial,ring)@ring", "hierarchical(binomial,arrival_stripes)",
-        "hierarchical(binomial,ring+4)+4", "hierarchical(binomial,ring,ring)"}) {
+        "hierarchical(binomial,ring+4)+4", "hierarchical(binomial,ring,ring)", "hierarchical(rendezvous_tree,ring)"}) {
     EXPECT_FALSE(parse_choice(Collective::allreduce, wrong)) << wrong;
   }
+}
+
+TEST(Derived, HierarchiesOfBlocks) {
+  const auto allgather = parse_choice(Collective::allgather, "hierarchical(linear_synchronised,bruck)+2");
+  ASSERT_TRUE(allgather);
+  EXPECT_EQ(allgather->algorithm->collective, Collective::allgather);
+  EXPECT_FALSE(allgather->algorithm->commutative_only);
+  const Hierarchy& how = *allgather->algorithm->hierarchy;
+  EXPECT_EQ(how.up->collective, Collective::gather);
+  EXPECT_EQ(how.between->collective, Collective::allgatherv);
+  EXPECT_EQ(how.down->name, "binomial") << "bcast has none of the name";
+  EXPECT_EQ(parse_choice(Collective::allgather, "hierarchical(arrival_copy,ring)")->algorithm->pool_from, 0U)
+      << "all blocks come down as one";
+  EXPECT_FALSE(parse_choice(Collective::allgather, "hierarchical(arrival_copy,ring)+2")) << "calls on a board";
+  // Between nodes blocks may have several lengths, and nothing is foreseen there.
+  EXPECT_FALSE(parse_choice(Collective::scatter, "hierarchical(linear,binomial)"));
+  EXPECT_FALSE(parse_choice(Collective::gather, "hierarchical(linear,two_level)"));
+  EXPECT_FALSE(parse_choice(Collective::scatter, "hierarchical(sorted_linear,linear)"));
+  EXPECT_FALSE(parse_choice(Collective::scatterv, "hierarchical(linear,linear)"));
   EXPECT_FALSE(parse_choice(Collective::alltoall, "hierarchical(linear,linear)"));
 }
 

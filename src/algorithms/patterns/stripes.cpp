@@ -36,29 +36,35 @@ Task Stripes::contribute(bool copy_finished) {
       if (applied[chunk] || !apply_mine(chunk)) continue;
       applied.set(chunk);
       --left;
-      if (copy_finished && finished(chunk)) copy_out(chunk);
+      if (!copy_finished || !finished(chunk)) continue;
+      copy_out(chunk);
+      collected_.set(chunk);
     }
     if (left == before) co_await g_.pause();
   }
 }
 
-Task Stripes::collect() {
+Task Stripes::each_finished(Block chunks, bool copy) {
   co_await g_.reached(board_.generation().everyone_arrived, board_.call());
-  const std::size_t start = static_cast<std::size_t>(g_.rank()) * chunks_ / static_cast<std::size_t>(g_.size());
-  while (collected_.count() < chunks_) {
-    const std::size_t before = collected_.count();
+  const std::size_t start = static_cast<std::size_t>(g_.rank()) * chunks.count / static_cast<std::size_t>(g_.size());
+  std::size_t left = chunks.count;
+  for (std::size_t i = 0; i < chunks.count; ++i) left -= collected_[chunks.first + i] ? 1 : 0;
+  while (left > 0) {
+    const std::size_t before = left;
     std::size_t unfinished = chunks_;
-    for (std::size_t i = 0; i < chunks_; ++i) {
-      const std::size_t chunk = (start + i) % chunks_;
+    for (std::size_t i = 0; i < chunks.count; ++i) {
+      const std::size_t chunk = chunks.first + (start + i) % chunks.count;
       if (collected_[chunk]) continue;
       if (!finished(chunk)) apply_last(chunk);
-      if (finished(chunk)) {
-        copy_out(chunk);
-      } else {
+      if (!finished(chunk)) {
         unfinished = chunk;
+        continue;
       }
+      if (copy) copy_out(chunk);
+      collected_.set(chunk);
+      --left;
     }
-    if (collected_.count() == before && unfinished < chunks_) {
+    if (left == before && unfinished < chunks_) {
       co_await g_.reached(board_.chunk(unfinished).finished, board_.call());
     }
   }
@@ -115,7 +121,6 @@ void Stripes::add(Chunk& control, std::size_t chunk, const std::byte* data, bool
 void Stripes::copy_out(std::size_t chunk) {
   const std::size_t at = first_of(chunk) * call_.element_bytes;
   g_.copy(call_.output + at, board_.pool() + at, count_of(chunk) * call_.element_bytes);
-  collected_.set(chunk);
 }
 
 }  // namespace stretto

@@ -17,13 +17,21 @@ class Stripes {
   Stripes(Group& g, const Call& call);
 
   std::size_t chunks() const { return chunks_; }
+  /// The elements of some chunks, and where they lie in the pool.
+  Block elements(Block chunks) const {
+    const std::size_t first = first_of(chunks.first);
+    return {first, std::min(chunks.count * chunk_count_, call_.count - first)};
+  }
+  std::byte* in_pool(Block elements) const { return board_.pool() + elements.first * call_.element_bytes; }
 
   /// Adds all of this rank's data. With `copy_finished`, chunks that it finishes are copied to the output while in
   /// cache.
   Task contribute(bool copy_finished);
 
   /// Copies every chunk to the output as it is finished, and helps the last arriver meanwhile.
-  Task collect();
+  Task collect() { return each_finished({0, chunks_}, /*copy=*/true); }
+  /// Until some chunks are finished, where they lie. Helps the last arriver with these.
+  Task finish(Block chunks) { return each_finished(chunks, /*copy=*/false); }
 
  private:
   bool last() const { return position_ + 1 == g_.size(); }
@@ -31,6 +39,7 @@ class Stripes {
   std::size_t first_of(std::size_t chunk) const { return chunk * chunk_count_; }
   std::size_t count_of(std::size_t chunk) const { return std::min(chunk_count_, call_.count - first_of(chunk)); }
 
+  Task each_finished(Block chunks, bool copy);
   bool apply_mine(std::size_t chunk);  // false: somebody else holds the chunk
   void apply_last(std::size_t chunk);
   void add(Chunk& control, std::size_t chunk, const std::byte* data, bool from_last);
