@@ -14,7 +14,8 @@ from stretto.sim import main
 def simulate(
     collective: str, algorithms: list[str], sizes: list[int], platform: str, ranks: int, options: list[str]
 ) -> dict[str, dict[int, dict[str, float]]]:
-    """Algorithm -> bytes -> metric (run_time, elapsed, lag) -> ns, medians. Raises RuntimeError for a failed run."""
+    """Algorithm -> bytes -> metric (run_time, elapsed, lag) -> ns, medians. Raises RuntimeError for a failed run, or if
+    something else ran than was asked for by name."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "out.json"
         words = [collective, "--algorithms", ",".join(algorithms), "--sizes", ",".join(map(str, sizes))]
@@ -28,5 +29,7 @@ def simulate(
     times: dict[str, dict[int, dict[str, float]]] = {}
     for size, measured in zip(sizes, content["sizes"], strict=True):
         for name, own in measured["summary"]["algorithms"].items():
+            if name != "default" and set(own["ran"]) != {name}:
+                raise RuntimeError(f"{name} at {size} bytes: {', '.join(own['ran'])} ran in its place")
             times.setdefault(name, {})[size] = {metric: value["value"] for metric, value in own["times"].items()}
     return times

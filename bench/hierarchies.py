@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Table 6.1 of Alizadeh 2021, simulated: flat and hierarchical allreduces of long messages, four ranks a node.
+
+`.venv/bin/python bench/hierarchies.py [--ranks N,...] [--json FILE]`, after scripts/build_sim.sh. In place, balanced and
+with delays of up to 6 times a message's time, as Horovod's long messages have; nodes whose ranks share memory; reducing
+takes 0.08 ns a byte and copying 0.125, in messages as in memory. Prints how much shorter than flat the others' completion
+lag is: on average over the sizes, at most, at least. Then the default choice against the MPI library's, as SimGrid has it
+of MVAPICH2, balanced and with free work, as its collectives reduce at no cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from simulated import simulate
+
+from stretto.bench.report import format_size, write_json
+
+PLATFORM = "cluster-32x4"
+SIZES = [(64 << 10) << shift for shift in range(0, 11, 2)]
+MOST_BYTES = 2 << 30  # of all ranks' messages, which lie in the memory of one machine
+FLAT = "rabenseifner"
+THESIS = "hierarchical(reduce_scatter_gather,rabenseifner)"
+OURS = ["hierarchical(arrival_stripes,rabenseifner)", "hierarchical(arrival_stripes,rabenseifner+2)"]
+ALGORITHMS = [FLAT, THESIS, f"{THESIS}+4", *OURS]
+ARRIVALS = {"balanced": 1, "mif:6": 10}  # and how many calls
+WORK = ["--in-place", "--shared-memory", "--gamma", "0.08", "--delta", "0.125"]
+
+Times = dict[int, dict[str, float]]
+
+
+def sizes_for(ranks: int) -> list[int]:
+    return [size for size in SIZES if size * ranks <= MOST_BYTES]
+
+
+def measure(ranks: int, arrival: str, algorithm: str) -> Times:
+    """Bytes -> metric -> ns. A run of its own for each algorithm: SimGrid is slow where many rings meet."""
+    options = ["--selector", "mvapich2", "--arrival", arrival, "--iterations", str(ARRIVALS.get(arrival, 1))]
+    work = [] if algorithm in ("native", "default") else WORK
+    return simulate("allreduce", [algorithm], sizes_for(ranks), PLATFORM, ranks, [*options, *work])[algorithm]
+
+
+def row(ranks: int, arrival: str, algorithm: str, times: Times, base: Times) -> dict[str, Any]:
+    gains = {size: 1 - times[size]["lag"] / base[size]["lag"] for size in times}
+    return {
+        "ranks": ranks,
+        "arrival": arrival,
+        "algorithm": algorithm,
+        "lag": {str(size): times[size]["lag"] for size in times},
+        "elapsed": {str(size): times[size]["elapsed"] for size in times},
+        "average": sum(gains.values()) / len(gains),
+        "most": max(gains.values()),
+        "most_at": max(gains, key=lambda size: gains[size]),
+        "least": min(gains.values()),
+        "least_at": min(gains, key=lambda size: gains[size]),
+    }
+
+
+def show(rows: list[dict[str, Any]], console: Console) -> None:
+    table = Table(title="allreduce, four ranks a node: completion lag, and how much shorter than flat (default: native)")
+    for heading in ("ranks", "arrival", "algorithm", "1M", "average", "most", "least"):
+        table.add_column(heading, justify="left" if heading in ("arrival", "algorithm") else "right", no_wrap=True)
+    for one in rows:
+        table.add_row(
+            *(str(one["ranks"]), one["arrival"], one["algorithm"], f"{one['lag'][str(1 << 20)] / 1e3:.0f} us"),
+            f"{100 * one['average']:.0f} %",
+            *(f"{100 * one[end]:.0f} % at {format_size(one[f'{end}_at'])}" for end in ("most", "least")),
+        )
+    console.print(table)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--ranks", default="8,16,32,64,128", help="(default: %(default)s)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
+    options = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    cases = [(arrival, name) for arrival in ARRIVALS for name in ALGORITHMS]
+    cases += [("balanced", name) for name in ("native", "default")]
+    for ranks in map(int, options.ranks.split(",")):
+        with ProcessPoolExecutor(max_workers=2) as pool:
+            measuring = {case: pool.submit(measure, ranks, *case) for case in cases}
+            times = {case: future.result() for case, future in measuring.items()}
+        for arrival, name in cases:
+            base = (arrival, "native" if name in ("native", "default") else FLAT)
+            rows.append(row(ranks, arrival, name, times[arrival, name], times[base]))
+        if options.json:
+            write_json(options.json, {"platform": PLATFORM, "work": WORK, "times_in": "ns", "rows": rows})
+    show(rows, Console())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
