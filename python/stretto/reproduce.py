@@ -21,13 +21,25 @@ from stretto.bench.report import find_replacements, format_ratio, format_size, f
 from stretto.bench.request import Request, UsageError, check_folder, parse_arrival, parse_sizes
 from stretto.bench.stats import Estimate, estimate_paired_ratio
 from stretto.progress import measuring
-from stretto.sim import PLATFORMS, choose_settings, simulate
+from stretto.sim import PLATFORMS, choose_settings, cost_of_work, simulate
 from stretto.simulation_report import WARM_UP
 
 OURS = "default"
 SCHEMA_VERSION = 2
-_SIMULATED_ITERATIONS = 20
 _ITERATIONS = ((64 << 10, 200), (1 << 20, 60), (1 << 62, 25))
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A cluster of `stretto sim`. work: ns a byte to reduce and to copy; if given, nodes share memory and calls are in
+    place. hints: ranks tell when half of their delay is over."""
+
+    platform: str
+    ranks: int | None = None
+    placement: str = "by-core"
+    work: tuple[float, float] | None = None
+    iterations: int = 20  # where ranks are uneven
+    hints: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,7 +47,7 @@ class Figure:
     """A figure or table of a publication. `proposed`: the algorithm that it proposes, by Stretto's name; `others`: what
     it is compared with there, and the MPI library; `beside`: what else is shown; published: by pattern, in words.
 
-    metric: of stretto.bench.stats. platform: the cluster of `stretto sim` that it is simulated on; none: measured.
+    metric: of stretto.bench.stats. simulated: on what; none: measured.
     """
 
     number: str
@@ -47,7 +59,7 @@ class Figure:
     published: dict[str, str]
     beside: tuple[str, ...] = (OURS,)
     metric: str = "elapsed"  # the mean over ranks, as the OSU benchmarks that the thesis used
-    platform: str | None = None
+    simulated: Simulated | None = None
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -72,9 +84,15 @@ def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
+def _make_figure(entry: dict[str, Any]) -> Figure:
+    if simulated := entry.get("simulated"):
+        entry["simulated"] = Simulated(**{key: _frozen(value) for key, value in simulated.items()})
+    return Figure(**entry)
+
+
 def load_figures() -> dict[str, Figure]:
     text = (files("stretto") / "reproduce.json").read_text(encoding="utf-8")
-    figures = [Figure(**{key: _frozen(value) for key, value in entry.items()}) for entry in json.loads(text)]
+    figures = [_make_figure({key: _frozen(value) for key, value in entry.items()}) for entry in json.loads(text)]
     return {figure.number: figure for figure in figures}
 
 
@@ -89,7 +107,7 @@ def choose_figures(name: str) -> list[Figure]:
 
 
 def run_figure(figure: Figure, arrival: str, ranks: int, mpirun: str, timeout_seconds: float) -> RunResult:
-    """On this machine, or on the figure's simulated cluster with hints, as its paper had them."""
+    """On this machine, or on the figure's simulated cluster."""
     sizes = parse_sizes(figure.sizes)
     iterations = tuple(next(count for limit, count in _ITERATIONS if size <= limit) for size in sizes)
     request = Request(
@@ -101,16 +119,23 @@ def run_figure(figure: Figure, arrival: str, ranks: int, mpirun: str, timeout_se
         arrival=parse_arrival(arrival),
         root=0,
     )
-    if figure.platform is None:
+    if figure.simulated is None:
         with measuring(request) as watcher:
             return run_request(request, mpirun, timeout_seconds, watcher)
-    platform = PLATFORMS[figure.platform]
-    count = 1 if arrival == "balanced" else _SIMULATED_ITERATIONS  # nothing varies but the delays
+    how = figure.simulated
+    platform = dataclasses.replace(PLATFORMS[how.platform], placement=how.placement)
+    count = 1 if arrival == "balanced" else how.iterations  # nothing varies but the delays
     request = dataclasses.replace(
-        request, ranks=platform.ranks, iterations=(count,) * len(sizes), warm_up=WARM_UP, hints=True
+        request,
+        ranks=how.ranks or platform.ranks,
+        iterations=(count,) * len(sizes),
+        warm_up=WARM_UP,
+        hints=how.hints,
+        in_place=how.work is not None,
     )
-    settings = choose_settings(figure.collective, "ompi")
-    return simulate(request, platform, settings, {}, timeout_seconds)
+    gamma, delta = how.work or (0.0, 0.0)
+    work = cost_of_work(gamma, delta, how.work is not None)
+    return simulate(request, platform, choose_settings(figure.collective, "ompi"), work, timeout_seconds)
 
 
 def measure(
@@ -155,9 +180,11 @@ def as_markdown(figures: list[Figure], points: list[Point], where: str) -> str:
         "# What the papers report, measured again",
         "",
         "`stretto reproduce all --markdown docs/reproduction.md` wrote this page. Improvement: how much shorter the",
-        "time (the mean over ranks in the call; for tables of Proficz 2020 the run time) is than with the best of the",
-        "algorithms that the figure compares, mean over the sizes and the most; negative where it is longer. Another",
-        "machine, fewer ranks, other sizes: compare the shape. What is simulated is so on the paper's 48 nodes.",
+        "time (the mean over ranks in the call; for Table 6.1 the completion lag, for Proficz 2020 and Kitor 2022 the run",
+        "time) is than with the best of the algorithms that the figure compares, mean over the sizes and the most;",
+        "negative where it is longer. Another machine, fewer ranks, other sizes: compare the shape. Proficz 2020 is",
+        "simulated on the paper's 48 nodes, Kitor 2022 on 8 nodes of 32 ranks in place of 64, Table 6.1 on 8 nodes of four",
+        "ranks; more of these, SCOTCH and other numbers of ranks, are in [docs/topology.md](topology.md).",
         "",
         f"Measured: {where}. Latency is that of one message, measured before each pattern: the unit of `mif`. Where it",
         "differs between patterns the machine was not the same, and larger factors may stand for shorter delays.",
@@ -203,7 +230,7 @@ def reproduce(
     for figure in figures:
         for arrival, published in figure.published.items():
             own, where_it_ran, notes = measure(figure, arrival, ranks, mpirun, timeout_seconds)
-            if figure.platform is None or not setup:  # of the real machine, if there is any
+            if figure.simulated is None or not setup:  # of the real machine, if there is any
                 setup = where_it_ran
             points += own
             console.print(figure_table(figure, arrival, own))
@@ -211,7 +238,7 @@ def reproduce(
                 console.print(f"note: {note}", style="yellow", highlight=False)
             console.print(f"published: {published}", highlight=False)
             gains = "; ".join(f"{name} {average_improvement(own, name)}" for name in figure.compared)
-            console.print(f"{'measured' if figure.platform is None else 'simulated'}: {gains}", highlight=False)
+            console.print(f"{'measured' if figure.simulated is None else 'simulated'}: {gains}", highlight=False)
     where = f"{ranks} ranks on {machine['cores']} cores ({machine['cpu']}), {mpi_name(setup)}, {machine['time'][:10]}"
     if output is not None:
         rows = [dataclasses.asdict(point) for point in points]

@@ -192,6 +192,13 @@ def choose_settings(collective: str, selector: str, native_algorithm: str | None
     return settings
 
 
+def cost_of_work(gamma: float, delta: float, shared_memory: bool) -> dict[str, str]:
+    """The environment that says what ranks pay for reducing and copying, in ns a byte, and whether nodes share memory."""
+    environment = {"STRETTO_SIM_GAMMA": repr(gamma), "STRETTO_SIM_DELTA": repr(delta)}
+    environment["STRETTO_HWLOC"] = "off"  # it would look at this machine
+    return environment | ({"STRETTO_SIM_SHARED_MEMORY": "1"} if shared_memory else {})
+
+
 def simulate(
     request: Request, platform: Platform, settings: dict[str, str], environment: dict[str, str], timeout_seconds: float
 ) -> RunResult:
@@ -215,10 +222,7 @@ def _run(arguments: argparse.Namespace) -> int:
     _check(arguments, algorithms, platform, ranks)
     request = build_request(arguments, ranks, WARM_UP, choose_iterations, algorithms)
     settings = choose_settings(request.collective, arguments.selector, arguments.native_algorithm)
-    work = {"STRETTO_SIM_GAMMA": repr(arguments.gamma), "STRETTO_SIM_DELTA": repr(arguments.delta)}
-    work["STRETTO_HWLOC"] = "off"  # it would look at this machine
-    if arguments.shared_memory:
-        work["STRETTO_SIM_SHARED_MEMORY"] = "1"
+    work = cost_of_work(arguments.gamma, arguments.delta, arguments.shared_memory)
     run = simulate(request, platform, settings, work, arguments.timeout)
     machine: dict[str, object] = {
         "platform": arguments.platform,

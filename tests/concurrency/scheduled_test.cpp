@@ -39,10 +39,11 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 }
 
 void explore(const Algorithm& algorithm, std::uint64_t seed) {
-  const int ranks = 2 + static_cast<int>(seed % 3);
+  const bool on_nodes = algorithm.uses_node_memory();  // of two ranks, and one
+  const int ranks = (on_nodes ? 3 : 2) + static_cast<int>(seed % 3);
   Scheduler::get().begin(ranks, seed, 1 + static_cast<unsigned>(seed % 5));
   constexpr std::size_t kCounts[] = {2, 2500, 5000};  // in a cache line; a slot, or two chunks; two slots, or the pool
-  ThreadWorld<Scheduled> world(ranks, std::size_t{512} << 10);
+  ThreadWorld<Scheduled> world(ranks, std::size_t{512} << 10, on_nodes ? 2 : 0);
   const std::string name = std::string(algorithm.name) + " seed " + std::to_string(seed);
   world.run([&](Group& g) -> Task {
     for (unsigned call = 0; call < 3; ++call) {  // the third reuses what the first has used
@@ -76,6 +77,13 @@ std::vector<Algorithm> distinct_algorithms() {
 INSTANTIATE_TEST_SUITE_P(Registry, Interleavings, testing::ValuesIn(distinct_algorithms()), [](const auto& test) {
   return std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
 });
+
+TEST(InterleavingsOfNodes, InStripesAreAllRight) {
+  const Algorithm& algorithm = *find_algorithm(Collective::allreduce, "hierarchical(arrival_stripes,rabenseifner)");
+  if (const std::uint64_t only = number_from("STRETTO_SEED", 0)) return explore(algorithm, only);
+  const std::uint64_t schedules = number_from("STRETTO_SCHEDULES", 1000);
+  for (std::uint64_t seed = 1; seed <= schedules && !HasFailure(); ++seed) explore(algorithm, seed);
+}
 
 // Several receives of one stream wait at once while the messages come: each takes its own. Lengths differ, so that a
 // message travels in its cell, or is read from the sender's memory.

@@ -2,6 +2,7 @@
 // the deterministic scheduler look at.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -16,17 +17,24 @@
 
 namespace stretto::concurrency {
 
-/// Runs `body` on `ranks` threads. `Base` is the platform to wait with.
+constexpr std::size_t kPoolBytes = 256 * 1024;
+
+/// Runs `body` on `ranks` threads, `ranks_per_node` on each of several nodes with a board and a pool of its own, or all
+/// on one. `Base` is the platform to wait with.
 template <class Base>
 class ThreadWorld {
  public:
-  explicit ThreadWorld(int ranks, std::size_t pool_bytes = 256 * 1024)
-      : board_memory_(Board::memory_bytes(ranks) + kLine),
-        mailbox_memory_(shm::MailboxTransport::memory_bytes(ranks) + kLine),
-        pool_(pool_bytes + kLine),
+  explicit ThreadWorld(int ranks, std::size_t pool_bytes = kPoolBytes, int ranks_per_node = 0)
+      : mailbox_memory_(shm::MailboxTransport::memory_bytes(ranks) + kLine),
         words_(shm::SharedWords::memory_bytes(ranks) + kLine) {
+    const int a_node = ranks_per_node > 0 ? ranks_per_node : ranks;
     for (int rank = 0; rank < ranks; ++rank) {
-      ranks_.push_back(std::make_unique<Rank>(*this, rank, ranks, pool_bytes));
+      node_of_rank_.push_back(rank - rank % a_node);
+      if (rank % a_node == 0) nodes_.emplace_back(std::min(a_node, ranks - rank), pool_bytes);
+    }
+    for (int rank = 0; rank < ranks; ++rank) {
+      Node& node = nodes_[static_cast<std::size_t>(rank / a_node)];
+      ranks_.push_back(std::make_unique<Rank>(*this, rank, ranks, node, rank % a_node));
     }
   }
 
@@ -47,17 +55,27 @@ class ThreadWorld {
     }
   };
 
+  struct Node {
+    Node(int ranks_, std::size_t pool_bytes_)
+        : ranks(ranks_), pool_bytes(pool_bytes_), board(Board::memory_bytes(ranks) + kLine), pool(pool_bytes + kLine) {}
+    int ranks;
+    std::size_t pool_bytes;
+    std::vector<std::byte> board;
+    std::vector<std::byte> pool;
+  };
+
   struct Rank {
-    Rank(ThreadWorld& world, int rank, int ranks, std::size_t pool_bytes)
+    Rank(ThreadWorld& world, int rank, int ranks, Node& node, int place)
         : number(rank),
           platform(shm::NodeFacts{nullptr, true, nullptr, nullptr}),
           transport(aligned(world.mailbox_memory_), ranks, rank, platform),
           endpoint(rank, ranks, platform, transport),
-          board(aligned(world.board_memory_), ranks, rank),
-          maps(topology_of_nodes(ranks, {})),
+          board(aligned(node.board), node.ranks, place),
+          maps(topology_of_nodes(ranks, world.node_of_rank_)),
           words(aligned(world.words_)) {
-      board.attach_pool(aligned(world.pool_), pool_bytes);
+      board.attach_pool(aligned(node.pool), node.pool_bytes);
       endpoint.board = &board;
+      endpoint.nodes = world.node_of_rank_;
       endpoint.maps = &maps;
       endpoint.words = &words;
     }
@@ -84,10 +102,10 @@ class ThreadWorld {
     shm::SharedWords words;
   };
 
-  std::vector<std::byte> board_memory_;
   std::vector<std::byte> mailbox_memory_;
-  std::vector<std::byte> pool_;
   std::vector<std::byte> words_;
+  std::vector<int> node_of_rank_;  // the lowest rank there
+  std::vector<Node> nodes_;
   std::vector<std::unique_ptr<Rank>> ranks_;
 };
 

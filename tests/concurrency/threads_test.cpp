@@ -20,20 +20,23 @@ struct RealThreads : shm::NodePlatform {
   void exit() {}
 };
 
+void run_back_to_back(ThreadWorld<RealThreads>& world, const Algorithm& algorithm) {
+  world.run([&](Group& g) -> Task {
+    for (unsigned call = 0; call < 40; ++call) {
+      const std::size_t counts[] = {1, 3000, 20000, 0, 96};
+      const std::size_t count = counts[call % std::size(counts)];
+      const Shape shape{count, static_cast<int>(call) % g.size(), call % 2 == 0, false};
+      co_await run_and_check(g, algorithm, shape, call, std::string(algorithm.name) + " on threads");
+    }
+  });
+}
+
 class OnThreads : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(OnThreads, BackToBack) {
   for (int ranks : {1, 2, 3, 4, 8}) {
     ThreadWorld<RealThreads> world(ranks);
-    const Algorithm algorithm = GetParam();
-    world.run([&](Group& g) -> Task {
-      for (unsigned call = 0; call < 40; ++call) {
-        const std::size_t counts[] = {1, 3000, 20000, 0, 96};
-        const std::size_t count = counts[call % std::size(counts)];
-        const Shape shape{count, static_cast<int>(call) % g.size(), call % 2 == 0, false};
-        co_await run_and_check(g, algorithm, shape, call, std::string(algorithm.name) + " on threads");
-      }
-    });
+    run_back_to_back(world, GetParam());
   }
 }
 
@@ -41,6 +44,25 @@ INSTANTIATE_TEST_SUITE_P(Registry, OnThreads, testing::ValuesIn(algorithms().beg
                          [](const auto& test) {
                            return std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
                          });
+
+// Nodes of two, the last of one where the number of ranks is odd; and of three and two.
+TEST(Threads, NodesWithMemoryOfTheirOwn) {
+  constexpr std::pair<Collective, const char*> kHierarchies[] = {
+      {Collective::allreduce, "hierarchical(arrival_stripes,rabenseifner)"},
+      {Collective::allreduce, "hierarchical(arrival_stripes,ring+2)"},
+      {Collective::allreduce, "hierarchical(arrival_chain,ring)"},
+      {Collective::allgather, "hierarchical(arrival_copy,ring)"},
+      {Collective::scatter, "hierarchical(arrival_copy,linear)"},
+      {Collective::gather, "hierarchical(arrival_copy,linear)"}};
+  constexpr std::pair<int, int> kRanks[] = {{4, 2}, {5, 2}, {5, 3}, {8, 4}};
+  for (const auto& [collective, name] : kHierarchies) {
+    for (const auto& [ranks, ranks_per_node] : kRanks) {
+      SCOPED_TRACE(std::string(name) + " on " + std::to_string(ranks));
+      ThreadWorld<RealThreads> world(ranks, std::size_t{4} << 20, ranks_per_node);
+      run_back_to_back(world, *find_algorithm(collective, name));
+    }
+  }
+}
 
 TEST(Threads, MixedCallsBackToBack) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
