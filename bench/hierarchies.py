@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Table 6.1 of Alizadeh 2021, simulated: flat and hierarchical allreduces of long messages, four ranks a node.
 
-`.venv/bin/python bench/hierarchies.py [--ranks N,...] [--json FILE]`, after scripts/build_sim.sh. In place, balanced and
-with delays of up to 6 times a message's time, as Horovod's long messages have; nodes whose ranks share memory; reducing
-takes 0.08 ns a byte and copying 0.125, in messages as in memory. Prints how much shorter than flat the others' completion
-lag is: on average over the sizes, at most, at least. Then the default choice against the MPI library's, as SimGrid has it
-of MVAPICH2, balanced and with free work, as its collectives reduce at no cost.
+`.venv/bin/python bench/hierarchies.py [--ranks N,...] [--json FILE]`, after scripts/build_sim.sh. In place, balanced
+and with delays of up to 6 times a message's time, as Horovod's long messages have; nodes whose ranks share memory;
+reducing takes 0.08 ns a byte and copying 0.125, in messages as in memory. Prints how much shorter than flat the others'
+completion lag is: on average over the sizes, at most, at least. Then the default choice against the MPI library's, as
+SimGrid has it of MVAPICH2, balanced and with free work, as its collectives reduce at no cost.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def row(ranks: int, arrival: str, algorithm: str, times: Times, base: Times) -> 
 
 
 def show(rows: list[dict[str, Any]], console: Console) -> None:
-    table = Table(title="allreduce, four ranks a node: completion lag, and how much shorter than flat (default: native)")
+    table = Table(title="allreduce, four ranks a node: lag, and how much shorter than flat (default: than native)")
     for heading in ("ranks", "arrival", "algorithm", "1M", "average", "most", "least"):
         table.add_column(heading, justify="left" if heading in ("arrival", "algorithm") else "right", no_wrap=True)
     for one in rows:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Algorithms that let early ranks work while late ones are away, simulated: straggler_allreduce and rendezvous_tree.
 
-`.venv/bin/python bench/late_ranks.py [--cases LIST] [--json FILE]`, after scripts/build_sim.sh. One rank a node, 1 Gbit
-Ethernet. `straggler`: rank 3 comes 300 ms late to every allreduce, so that history knows it. `rendezvous`: every rank of
-a reduction is late by a random time, about which nobody knows. Completion lags, and by which factor ours is shorter
-than the best of the others.
+`.venv/bin/python bench/late_ranks.py [--cases LIST] [--json FILE]`, after scripts/build_sim.sh. One rank a node,
+1 Gbit Ethernet. `straggler`: rank 3 comes 300 ms late to every allreduce, so that history knows it. `rendezvous`: every
+rank of a reduction is late by a random time, about which nobody knows. Completion lags, and by which factor ours is
+shorter than the best of the others.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ install_with_apt() {
   have mpicc || wanted+=(libopenmpi-dev openmpi-bin)
   [ "$purpose" = test ] && wanted+=(clang-format clang-tidy iproute2)
   apt_install "${wanted[@]}" || exit 1
-  apt_install libhwloc-dev || say "no hwloc: what ranks are bound to is not known, and the tests of that are skipped"
+  apt_install libhwloc-dev hwloc-nox || say "no hwloc: what ranks are bound to is not known, and the tests of that are skipped"
   if [ "$purpose" != demo ]; then
     apt_install libfftw3-dev libcli11-dev || say "apps/fft and apps/asp are not built, and their tests are skipped"
     apt_install libscotch-dev || say "no SCOTCH: stretto sim places no ranks by it, and the test of that is skipped"

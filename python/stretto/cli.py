@@ -205,8 +205,10 @@ def diff(
 @app.command()
 def topo(
     file: Annotated[Path | None, typer.Argument(help="what describes the network", metavar="FILE")] = None,
+    here: Annotated[bool, typer.Option("--here", help="the inside of this machine, by hwloc")] = False,
     form: Annotated[
-        str | None, typer.Option(help="ibnetdiscover, opareport, slurm or simple (default: seen)", metavar="FORM")
+        str | None,
+        typer.Option(help="ibnetdiscover, opareport, slurm, simple or hwloc (default: seen)", metavar="FORM"),
     ] = None,
     hosts: Annotated[
         Path | None, typer.Option(help="place ranks as mpirun does with this hostfile", metavar="HOSTFILE")
@@ -224,7 +226,7 @@ def topo(
     """Show the switches between nodes, from a file of the network's own tools, and where ranks are."""
     from stretto.topology.command import topo as show
 
-    show(file, form, hosts, ranks, output, draw, matrix, as_json)
+    show(file, here, form, hosts, ranks, output, draw, matrix, as_json)
 
 
 @app.command(**_OWN_OPTIONS)

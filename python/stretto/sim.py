@@ -193,7 +193,7 @@ def choose_settings(collective: str, selector: str, native_algorithm: str | None
 
 
 def cost_of_work(gamma: float, delta: float, shared_memory: bool) -> dict[str, str]:
-    """The environment that says what ranks pay for reducing and copying, in ns a byte, and whether nodes share memory."""
+    """The environment that says what ranks pay to reduce and to copy, in ns a byte, and whether nodes share memory."""
     environment = {"STRETTO_SIM_GAMMA": repr(gamma), "STRETTO_SIM_DELTA": repr(delta)}
     environment["STRETTO_HWLOC"] = "off"  # it would look at this machine
     return environment | ({"STRETTO_SIM_SHARED_MEMORY": "1"} if shared_memory else {})

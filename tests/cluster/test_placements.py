@@ -104,6 +104,18 @@ def test_little_or_no_memory_on_the_nodes(compiled: Callable[..., Path], limit_m
     assert len(said) == (1 if limit_mib == 0 else 0), output
 
 
+@open_mpi_only("one-sided communication is chosen as Open MPI 4 does")
+@pytest.mark.usefixtures("runtime")
+@pytest.mark.parametrize("component", ("pt2pt", None))
+@pytest.mark.parametrize("collective", ("reduce", "allreduce"))
+def test_meetings_need_one_sided_atomics(compiled: Callable[..., Path], collective: str, component: str | None) -> None:
+    """Open MPI has none over TCP unless told which: then the default rule serves all calls, and that is said once."""
+    settings = stretto_env(**{collective: "rendezvous_tree"}) | ({} if component else {"CHECK_NOT_FORCED": "1"})
+    mpirun = f"{MPIRUN} --mca osc {component}" if component else MPIRUN
+    output = run_counts(compiled, collective, 3, settings, mpirun)
+    assert output.count("rendezvous_tree gives way to others") == (0 if component else 1), output
+
+
 LEAVES = "SwitchName=leaf0 Nodes=node[0-1]\nSwitchName=leaf1 Nodes=node[2-3]\nSwitchName=top Switches=leaf[0-1]\n"
 # With names as `stretto topo` gives them to switches that ibnetdiscover found.
 FABRIC = "S-0002c903f00100 = node[0-1]\nS-0002c903f00200 = node[2-3]\ngroup1.0 = S-0002c903f00[1-2]00\n"

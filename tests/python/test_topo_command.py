@@ -116,7 +116,10 @@ def test_everything_that_is_asked_for_is_written(stretto: Stretto, tmp_path: Pat
     ("options", "error"),
     [
         ([], "name a file that describes the network: stretto topo FILE, from ibnetdiscover"),
-        (["{conf}", "--form", "dot"], "--form=dot: no such form; choose from ibnetdiscover, opareport, slurm, simple"),
+        (
+            ["{conf}", "--form", "dot"],
+            "--form=dot: no such form; choose from hwloc, ibnetdiscover, opareport, slurm, simple",
+        ),
         (["{conf}", "--form", "ibnetdiscover"], "{conf}: it has no switches: is the dump whole?"),
         (["{conf}", "--output", "{conf}"], "{conf}: the description itself: give another name"),
         (

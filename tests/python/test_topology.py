@@ -91,7 +91,7 @@ def test_collapsing_keeps_any_names_and_their_order() -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_every_form_is_recognised_and_written_as_the_same_tree(path: Path) -> None:
     form, network = read_network(path, None)
-    assert form == {".ibnetdiscover": "ibnetdiscover", ".conf": "slurm"}.get(
+    assert form == {".ibnetdiscover": "ibnetdiscover", ".conf": "slurm", ".hwloc": "hwloc"}.get(
         path.suffix, "simple" if path.name == "simple.txt" else "opareport"
     )
     again = slurm.read(Source("written", slurm.write(network, path.name)))
@@ -366,7 +366,8 @@ def test_two_of_a_host_s_adapters_are_one_host_at_the_first() -> None:
         (b"\xff\xfe\x00", "not text: is this the right file?"),
         (
             b"hello there\n",
-            "no description of a network that is known: name its form, --form ibnetdiscover|opareport|slurm|simple",
+            "no description of a network that is known: name its form, "
+            "--form hwloc|ibnetdiscover|opareport|slurm|simple",
         ),
     ],
 )
@@ -390,6 +391,6 @@ def test_a_form_that_is_named_is_taken(tmp_path: Path) -> None:
     path.write_text("SwitchName=a\n")
     assert outline(read_network(path, "simple")[1]) == {"all": (None, ()), "SwitchName": ("all", ("a",))}
     with pytest.raises(
-        StrettoError, match="--form=dot: no such form; choose from ibnetdiscover, opareport, slurm, simple"
+        StrettoError, match="--form=dot: no such form; choose from hwloc, ibnetdiscover, opareport, slurm, simple"
     ):
         read_network(path, "dot")

@@ -91,7 +91,8 @@ def draw(network: Network, ranks: Sequence[str]) -> str:
             "font-size": str(_FONT),
         },
     )
-    words = [counted(len(network.hosts), "host"), counted(len(network.switches) - 1, "switch")]
+    host, switch = network.words
+    words = [counted(len(network.hosts), host), counted(len(network.switches) - 1, switch)]
     ElementTree.SubElement(svg, "title").text = ", ".join(words + ([counted(len(ranks), "rank")] if ranks else []))
     cables = ElementTree.SubElement(svg, "g", {"fill": "none", "stroke": _CABLE, "stroke-width": "1.5"})
     for part in parts:

@@ -1,4 +1,4 @@
-"""The forms that a description of a network may have, and which of them a file has."""
+"""The forms that a description of a network, or of the inside of a node, may have, and which of them a file has."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stretto.errors import StrettoError
-from stretto.topology import infiniband, omnipath, simple, slurm
+from stretto.topology import infiniband, node, omnipath, simple, slurm
 from stretto.topology.tree import Network, Source
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
@@ -28,6 +28,7 @@ def _mark(pattern: str) -> re.Pattern[str]:
 
 # In this order: a line of topology.conf is also one of the simple form.
 FORMS = {
+    "hwloc": Form(node.read, _mark(r"<!DOCTYPE topology\b")),
     "ibnetdiscover": Form(infiniband.read, _mark(r'# Topology file: generated|(?:Switch|Ca)\s+\d+\s+"[SH]-')),
     "opareport": Form(omnipath.read, _mark(r"<\?xml|<Report|Link Summary\s*$|<->\s+0x")),
     "slurm": Form(slurm.read, _mark(r"(?:SwitchName|BlockName|Nodes|Switches)\s*=\s*\S+(?:\s+\w+\s*=|\s*$)")),

@@ -33,27 +33,28 @@ def counted(number: int, noun: str) -> str:
 def print_network(console: Console, network: Network, form: str, ranks: Sequence[str]) -> None:
     """Print the tree, hosts in short lists, and what there is on each level."""
     tops = network.tops
-    summary = [counted(len(network.hosts), "host"), counted(len(network.switches) - 1, "switch")]
+    host, switch = network.words
+    summary = [counted(len(network.hosts), host), counted(len(network.switches) - 1, switch)]
     if ranks:
-        summary.append(f"{counted(len(ranks), 'rank')} on {counted(len(set(ranks)), 'host')}")
+        summary.append(f"{counted(len(ranks), 'rank')} on {counted(len(set(ranks)), host)}")
     console.print(f"{form}: {', '.join(summary)}", highlight=False, markup=False)
     placed = ranks_by_host(ranks)
     trees: dict[int, Tree] = {}
-    for index, switch in enumerate(network.switches):
+    for index, unit in enumerate(network.switches):
         if index == 0 and len(tops) == 1:
             continue  # the only top switch is the whole network
-        below = f"  {counted(network.sizes[index], 'host')}" if switch.children else ""
-        tree = Tree(f"{switch.name}{below}", highlight=False)
-        if switch.parent in trees:
-            trees[switch.parent].children.append(tree)
+        below = f"  {counted(network.sizes[index], host)}" if unit.children else ""
+        tree = Tree(f"{unit.name}{below}", highlight=False)
+        if unit.parent in trees:
+            trees[unit.parent].children.append(tree)
         trees[index] = tree
-        for line in _host_lines(switch.hosts, placed):
+        for line in _host_lines(unit.hosts, placed, host):
             tree.add(line)
     console.print(trees[tops[0] if len(tops) == 1 else 0], markup=False, soft_wrap=True)
     console.print(_level_table(network))
 
 
-def _host_lines(hosts: list[str], placed: dict[str, list[int]]) -> list[str]:
+def _host_lines(hosts: list[str], placed: dict[str, list[int]], word: str) -> list[str]:
     """The hosts of one switch, those with ranks apart."""
     empty = [host for host in hosts if host not in placed]
     used = [host for host in hosts if host in placed]
@@ -61,7 +62,7 @@ def _host_lines(hosts: list[str], placed: dict[str, list[int]]) -> list[str]:
     if len(used) > _MOST_HOSTS_APART:
         lines = [f"{collapse(used)}: {_rank_words(sorted(rank for host in used for rank in placed[host]))}"]
     if empty:
-        lines.append(collapse(empty) + (f"  {counted(len(empty), 'host')}" if len(empty) > 1 else ""))
+        lines.append(collapse(empty) + (f"  {counted(len(empty), word)}" if len(empty) > 1 else ""))
     return lines
 
 
@@ -70,10 +71,11 @@ def _rank_words(ranks: list[int]) -> str:
 
 
 def _level_table(network: Network) -> Table:
-    table = Table("distance", "which meet in", "how many", "hosts in each")
+    host, _ = network.words
+    table = Table("distance", "which meet in", "how many", f"{host}s in each")
     table.columns[0].justify = table.columns[2].justify = table.columns[3].justify = "right"
     deepest = network.deepest(network.hosts)
-    table.add_row("0", "a host", f"{len(network.hosts):,}", "1")
+    table.add_row("0", f"a {host}", f"{len(network.hosts):,}", "1")
     for depth in range(deepest - 1, -1, -1):
         level = [index for index, switch in enumerate(network.switches) if switch.depth == depth]
         if depth == 0 and len(network.tops) == 1:

@@ -56,6 +56,7 @@ class Network:
 
     switches: list[Switch]
     switch_of: dict[str, int]
+    words: tuple[str, str] = ("host", "switch")  # what these are
 
     @property
     def hosts(self) -> list[str]:
