@@ -7,6 +7,7 @@ import dataclasses
 import os
 import shutil
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,11 +49,15 @@ after scripts/build_sim.sh. What the figures can tell: docs/simulation.md."""
 
 @dataclass(frozen=True)
 class Platform:
-    """A simulated cluster; its nodes are named node-0, node-1, ..., and ranks placed on them by one of PLACEMENTS."""
+    """A simulated cluster; its nodes are named node-0, node-1, ..., and ranks placed on them by one of PLACEMENTS.
+
+    Where nodes have several sockets, a host of SimGrid is a socket: node-0-0, node-0-1, ...
+    """
 
     file: str
     nodes: int
     ranks_per_node: int
+    sockets: int = 1
     placement: str = "by-core"
 
     @property
@@ -60,15 +65,15 @@ class Platform:
         return self.nodes * self.ranks_per_node
 
 
-# Kitor 2022, section 4.4.2: a node is filled before the next, or each gets one rank in turn. The third of them, in turn
-# over the sockets of a node, is as by-core here: simulated nodes have no sockets.
-PLACEMENTS = ("by-core", "by-node")
+# Kitor 2022, section 4.4.2: a node is filled before the next, its sockets one after the other or in turn, or each node
+# gets one rank in turn.
+PLACEMENTS = ("by-core", "by-socket", "by-node")
 # Its section 4.4.2, too: where a mapper puts ranks that exchange much. SCOTCH is its reference.
 MAPPERS = ("greedy", "scotch")
 PLATFORMS = {
     "ethernet-48": Platform("ethernet-48.xml", 48, 1),
     "cluster-32x4": Platform("cluster-32x4.xml", 32, 4),
-    "fat-tree-128x32": Platform("fat-tree-128x32.so", 128, 32),
+    "fat-tree-128x32": Platform("fat-tree-128x32.so", 128, 32, sockets=2),
 }
 
 
@@ -78,8 +83,8 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--ranks", type=int, help="on as few nodes as hold them (default: all there are)")
     parser.add_argument(
         "--placement", choices=PLACEMENTS + MAPPERS, default="by-core",
-        help="nodes are filled one after another, or get one rank each in turn, or ranks are where a mapper puts them "
-        "for the traffic of the one algorithm that is measured (default: %(default)s)"
+        help="nodes are filled one after another, their sockets too or in turn, or get one rank each in turn, or ranks "
+        "are where a mapper puts them for the traffic of the one algorithm that is measured (default: %(default)s)"
     )  # fmt: skip
     parser.add_argument(
         "--selector", choices=_SELECTORS, default="ompi", help="whose choice `native` is (default: %(default)s)"
@@ -108,10 +113,8 @@ def locate_simulation() -> Path:
 
 
 def node_of_rank(rank: int, ranks: int, ranks_per_node: int, placement: str) -> int:
-    """The number of a rank's node. Both placements use as few nodes as hold all ranks."""
-    if placement == "by-core":
-        return rank // ranks_per_node
-    return rank % -(-ranks // ranks_per_node)
+    """The number of a rank's node. All placements use as few nodes as hold all ranks."""
+    return rank % -(-ranks // ranks_per_node) if placement == "by-node" else rank // ranks_per_node
 
 
 def nodes_of_ranks(request: Request, platform: Platform) -> list[int]:
@@ -120,6 +123,21 @@ def nodes_of_ranks(request: Request, platform: Platform) -> list[int]:
         return nodes_by_mapper(request, platform)
     ranks = range(request.ranks)
     return [node_of_rank(rank, request.ranks, platform.ranks_per_node, platform.placement) for rank in ranks]
+
+
+def hosts_of_ranks(request: Request, platform: Platform) -> list[str]:
+    """The SimGrid host of each rank: its node, or the socket there."""
+    nodes = nodes_of_ranks(request, platform)
+    if platform.sockets == 1:
+        return [f"node-{node}" for node in nodes]
+    seen: Counter[int] = Counter()
+    hosts = []
+    for node in nodes:
+        in_turn = platform.placement == "by-socket"
+        socket = seen[node] % platform.sockets if in_turn else seen[node] * platform.sockets // platform.ranks_per_node
+        hosts.append(f"node-{node}-{socket}")
+        seen[node] += 1
+    return hosts
 
 
 def nodes_by_mapper(request: Request, platform: Platform) -> list[int]:
@@ -145,9 +163,15 @@ def build_command(
 ) -> list[str]:
     """The smpirun command. Its copies of the executable, one a rank, go where `output` does."""
     hosts = output.with_name("hosts")
-    hosts.write_text("".join(f"node-{node}\n" for node in nodes_of_ranks(request, platform)))
+    hosts.write_text("".join(f"{host}\n" for host in hosts_of_ranks(request, platform)))
+    environment = [f"TMPDIR={output.parent}"]
+    if platform.sockets > 1:  # a host being a socket, the library takes the node for a switch
+        topology = output.with_name("topology.conf")
+        sockets = f"[0-{platform.sockets - 1}]"
+        topology.write_text("".join(f"SwitchName=node-{n} Nodes=node-{n}-{sockets}\n" for n in range(platform.nodes)))
+        environment.append(f"STRETTO_TOPOLOGY={topology}")
     return [
-        *("env", f"TMPDIR={output.parent}"),
+        *("env", *environment),
         *("smpirun", "-np", str(request.ranks), "-hostfile", str(hosts)),
         *("-platform", str(folder / "platforms" / platform.file)),
         *(f"--cfg={key}:{value}" for key, value in settings.items()),
@@ -162,6 +186,8 @@ def _check(arguments: argparse.Namespace, algorithms: tuple[str, ...], platform:
     for option in ("gamma", "delta"):
         if not 0 <= getattr(arguments, option) < float("inf"):
             raise UsageError(f"--{option} {getattr(arguments, option):g}: must be 0 or more")
+    if platform.placement == "by-socket" and platform.sockets == 1:
+        raise UsageError(f"--placement by-socket: nodes of {arguments.platform} have one socket; take by-core")
     if arguments.shared_memory and (arguments.gamma == 0 or arguments.delta == 0):
         raise UsageError(
             "--shared-memory: reducing and copying there would cost nothing; give --gamma and --delta, such as 0.08 "

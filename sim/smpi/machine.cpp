@@ -16,6 +16,13 @@ std::unique_ptr<Platform> make_platform(const shm::NodeFacts& facts) {
   return std::make_unique<smpi::SimulatedPlatform>(facts);
 }
 
+std::string host_name() {
+  char name[MPI_MAX_PROCESSOR_NAME] = {};
+  int length = 0;
+  PMPI_Get_processor_name(name, &length);
+  return name;
+}
+
 std::unique_ptr<Transport> make_message_transport(MPI_Comm comm) {
   return std::make_unique<mpi::MpiTransport>(comm, mpi::Waiting::blocking);
 }

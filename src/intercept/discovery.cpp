@@ -1,7 +1,5 @@
 #include "intercept/discovery.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -52,14 +50,9 @@ std::optional<std::string> share_text(MPI_Comm comm, bool first, const std::opti
 
 using Name = std::array<char, 65>;  // HOST_NAME_MAX and a zero
 
-Name host_name() {
-  Name mine{};
-  gethostname(mine.data(), mine.size() - 1);
-  return mine;
-}
-
 std::vector<std::string> share_host_names(MPI_Comm comm, std::size_t ranks) {
-  const Name mine = host_name();
+  Name mine{};
+  host_name().copy(mine.data(), mine.size() - 1);
   std::vector<Name> names(ranks);
   PMPI_Allgather(mine.data(), sizeof mine, MPI_CHAR, names.data(), sizeof mine, MPI_CHAR, comm);
   std::vector<std::string> hosts;

@@ -1,5 +1,7 @@
 #include "intercept/machine.hpp"
 
+#include <unistd.h>
+
 #include "transport/mpi/mpi_transport.hpp"
 #include "transport/mpi/window_words.hpp"
 
@@ -9,6 +11,12 @@ bool can_share_memory() { return true; }
 
 std::unique_ptr<Platform> make_platform(const shm::NodeFacts& facts) {
   return std::make_unique<shm::NodePlatform>(facts);
+}
+
+std::string host_name() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return name;
 }
 
 std::unique_ptr<Transport> make_message_transport(MPI_Comm comm) {

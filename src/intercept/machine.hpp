@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <string>
 
 #include "core/platform.hpp"
 #include "core/remote_words.hpp"
@@ -17,6 +18,9 @@ namespace stretto::intercept {
 bool can_share_memory();
 
 std::unique_ptr<Platform> make_platform(const shm::NodeFacts& facts);
+
+/// By which files and messages know this node.
+std::string host_name();
 
 /// Messages over MPI. `comm` carries nothing else and outlives the transport.
 std::unique_ptr<Transport> make_message_transport(MPI_Comm comm);

@@ -20,7 +20,7 @@ from simulated import figures, predict
 from stretto import model
 from stretto.bench.request import Request, UsageError
 from stretto.library import library_directory
-from stretto.sim import PLATFORMS, locate_simulation, main, nodes_by_mapper
+from stretto.sim import PLACEMENTS, PLATFORMS, hosts_of_ranks, locate_simulation, main, nodes_by_mapper
 
 # Of the platform ethernet-48: two cables on the way, of which SimGrid's messages fill 96.5 %.
 ALPHA_NS = 24_000
@@ -135,6 +135,26 @@ def test_native_is_whose_one_asks_for(tmp_path: Path) -> None:
     assert len(choices) > 1
 
 
+def test_sockets_are_filled_or_take_ranks_in_turn() -> None:
+    request = Request("allreduce", ("ring",), (8,), (1,), ranks=48)
+    placed = {
+        placement: hosts_of_ranks(request, dataclasses.replace(PLATFORMS["fat-tree-128x32"], placement=placement))
+        for placement in PLACEMENTS
+    }
+    assert placed["by-core"][14:18] == ["node-0-0", "node-0-0", "node-0-1", "node-0-1"]
+    assert placed["by-socket"][30:34] == ["node-0-0", "node-0-1", "node-1-0", "node-1-1"]
+    assert placed["by-node"][30:34] == ["node-0-0", "node-1-0", "node-0-1", "node-1-1"]
+
+
+@needs_simgrid
+def test_the_library_knows_which_sockets_are_in_a_node(tmp_path: Path) -> None:
+    """From by-node a ring crosses cables at every step; with the map once a node, and once between its sockets."""
+    words = ["allreduce", "--algorithms", "ring,ring@topology", "--platform", "fat-tree-128x32", "--ranks", "64"]
+    content = simulate(tmp_path, *words, "--sizes", "64K", "--placement", "by-node", "--iterations", "1")
+    assert content["warnings"] == []
+    assert figures(content, "ring@topology")["run_time"] < 0.3 * figures(content, "ring")["run_time"]
+
+
 @needs_simgrid
 def test_ranks_of_a_node_share_its_cable(tmp_path: Path) -> None:
     """Four ranks send what one sends in a quarter of the time."""
@@ -165,6 +185,7 @@ def test_every_algorithm_over_messages_runs(tmp_path: Path, collective: str) -> 
         (["allreduce", "--ranks", "49"], "ethernet-48 has room for 48"),
         (["allreduce", "--gamma", "-1"], "--gamma -1"),
         (["allreduce", "--platform", "cray"], "invalid choice"),
+        (["allreduce", "--placement", "by-socket"], "nodes of ethernet-48 have one socket; take by-core"),
         ([], "which collective"),
     ],
 )
