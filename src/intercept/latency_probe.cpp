@@ -1,9 +1,10 @@
 #include "intercept/latency_probe.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <chrono>
 #include <map>
 #include <optional>
+#include <thread>
 
 #include "core/clock.hpp"
 #include "topology/latency.hpp"
@@ -11,32 +12,63 @@
 namespace stretto::intercept {
 namespace {
 
-constexpr int kRoundTrips = 30;  // of which the shortest counts: nothing makes a message quicker than it can be
-constexpr int kTag = 0;
+// The shortest of some trips counts: nothing makes a message quicker than it can be. If half of them took twice as
+// long, others use the cores or the network, and each of so few may have waited: then as many are made again.
+constexpr std::size_t kTrips = 30;
+constexpr std::size_t kMostTrips = 300;
+enum Tag : int { kPing, kEnough };
+constexpr std::chrono::microseconds kNap{100};
 
-void ping(MPI_Comm leaders, int node) {
-  PMPI_Send(nullptr, 0, MPI_BYTE, node, kTag, leaders);
-  PMPI_Recv(nullptr, 0, MPI_BYTE, node, kTag, leaders, MPI_STATUS_IGNORE);
+// Who has nothing to measure leaves its core to those who do, as ranks may outnumber cores.
+void wait_asleep(MPI_Request request) {
+  int done = 0;
+  PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  while (done == 0) {
+    std::this_thread::sleep_for(kNap);
+    PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  }
+}
+
+template <typename T>
+void broadcast_asleep(std::vector<T>& values, MPI_Datatype type, int root, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  PMPI_Ibcast(values.data(), static_cast<int>(values.size()), type, root, comm, &request);
+  wait_asleep(request);
+}
+
+double ping(MPI_Comm leaders, int node) {
+  const std::int64_t begin = monotonic_ns();
+  PMPI_Send(nullptr, 0, MPI_BYTE, node, kPing, leaders);
+  PMPI_Recv(nullptr, 0, MPI_BYTE, node, kPing, leaders, MPI_STATUS_IGNORE);
+  return static_cast<double>(monotonic_ns() - begin);
+}
+
+double shortest_trip(MPI_Comm leaders, int node) {
+  std::vector<double> trips;
+  do {
+    for (std::size_t trip = 0; trip < kTrips; ++trip) trips.push_back(ping(leaders, node));
+    std::ranges::sort(trips);
+  } while (trips[trips.size() / 2] > 2 * trips.front() && trips.size() < kMostTrips);
+  PMPI_Send(nullptr, 0, MPI_BYTE, node, kEnough, leaders);
+  return trips.front();
 }
 
 void answer(MPI_Comm leaders, int landmark) {
-  for (int trip = 0; trip < kRoundTrips; ++trip) {
-    PMPI_Recv(nullptr, 0, MPI_BYTE, landmark, kTag, leaders, MPI_STATUS_IGNORE);
-    PMPI_Send(nullptr, 0, MPI_BYTE, landmark, kTag, leaders);
+  MPI_Request first = MPI_REQUEST_NULL;
+  PMPI_Irecv(nullptr, 0, MPI_BYTE, landmark, kPing, leaders, &first);
+  wait_asleep(first);
+  PMPI_Send(nullptr, 0, MPI_BYTE, landmark, kPing, leaders);
+  MPI_Status status;
+  while (true) {
+    PMPI_Recv(nullptr, 0, MPI_BYTE, landmark, MPI_ANY_TAG, leaders, &status);
+    if (status.MPI_TAG == kEnough) return;
+    PMPI_Send(nullptr, 0, MPI_BYTE, landmark, kPing, leaders);
   }
 }
 
 std::vector<double> times_from(MPI_Comm leaders, int landmark, int nodes) {
-  std::vector<double> times(static_cast<std::size_t>(nodes));
-  for (int node = 0; node < nodes; ++node) {
-    std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
-    for (int trip = 0; trip < kRoundTrips && node != landmark; ++trip) {
-      const std::int64_t begin = monotonic_ns();
-      ping(leaders, node);
-      shortest = std::min(shortest, monotonic_ns() - begin);
-    }
-    times[static_cast<std::size_t>(node)] = static_cast<double>(shortest);
-  }
+  std::vector<double> times;
+  for (int node = 0; node < nodes; ++node) times.push_back(node == landmark ? 0 : shortest_trip(leaders, node));
   return times;
 }
 
@@ -54,7 +86,7 @@ std::vector<int> measure_groups(MPI_Comm leaders) {
     } else {
       answer(leaders, *landmark);
     }
-    PMPI_Bcast(times.data(), nodes, MPI_DOUBLE, *landmark, leaders);
+    broadcast_asleep(times, MPI_DOUBLE, *landmark, leaders);
     latencies.add(*landmark, std::move(times));
   }
   return latencies.groups();
@@ -76,7 +108,7 @@ std::string measure_network(MPI_Comm comm, const std::vector<int>& nodes, const 
     groups = measure_groups(leaders);
     PMPI_Comm_free(&leaders);
   }
-  PMPI_Bcast(groups.data(), static_cast<int>(groups.size()), MPI_INT, 0, comm);
+  broadcast_asleep(groups, MPI_INT, 0, comm);
 
   std::map<int, std::string> hosts_of_group;
   for (std::size_t node = 0; node < groups.size(); ++node) {
