@@ -189,7 +189,6 @@ Task run_hierarchical(Group& g, const Algorithm& algorithm, Call call) {
     co_await run_algorithm(g, in_stripes, call);
     co_return;
   }
-  if (algorithm.collective == Collective::allgather) call.root = 0;  // each rank was its own
   std::optional<Split> parts;
   if (!in_memory || nodes_are_shared(g)) parts = split_group(g, call.root);
   if (parts && (in_memory || has_blocks(algorithm.collective))) order_by_rank(*parts);

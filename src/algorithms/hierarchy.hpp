@@ -21,10 +21,9 @@ enum class Collective : int;
 
 /// Which algorithm does what; those that the collective does not need are null.
 struct Hierarchy {
-  const Algorithm* up;  // from the ranks of a unit to its leader: reduce, gather, or barrier
-  const Algorithm*
-      between;            // among the leaders: the collective itself, with a unit's blocks as one: scatterv and so on
-  const Algorithm* down;  // from a leader to the ranks of its unit: bcast, scatter, or barrier
+  const Algorithm* up;       // from the ranks of a unit to its leader: reduce, gather, or barrier
+  const Algorithm* between;  // among the leaders: the collective itself, or that with blocks of any length
+  const Algorithm* down;     // from a leader to the ranks of its unit: bcast, scatter, or barrier
 };
 
 /// The two names in `hierarchical(first,second)`; both are empty for any other text. Names may be hierarchies.

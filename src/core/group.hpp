@@ -42,9 +42,8 @@ struct Caller {
 /// (in place). Reduce: `output` matters at the root only, and is null elsewhere. Bcast: data is in `output`. Scatter
 /// and gather: `count` is one block; the root's `input`, or `output`, holds one a rank; in place the root's own block
 /// is where it belongs already. Scatterv and gatherv: `count` is this rank's own block.
-/// Allgather: as a gather of which every rank is the root; `root` is its own. Reduce_scatter: `input` holds a block for
-/// each rank, `output` takes this rank's own, in place at the beginning of the input. Alltoall: both hold a block for
-/// each rank.
+/// Allgather: as a gather of which every rank is the root. Reduce_scatter: `input` holds a block for each rank,
+/// `output` takes this rank's own, in place at the beginning of the input. Alltoall: both hold a block for each rank.
 /// Allgatherv and reduce_scatter: `count` is this rank's own block, and all ranks know the lengths of all; alltoallv:
 /// it has none. Of a call with a block for each rank that is done in parts, each takes `count` elements of every block,
 /// which are `stride` elements apart.
@@ -54,7 +53,7 @@ struct Call {
   std::size_t count = 0;
   std::size_t element_bytes = 1;
   const Reduction* reduction = nullptr;
-  int root = 0;
+  int root = 0;                          // the same on all ranks; 0 of a collective without one
   std::size_t stride = 0;                // from one rank's block to the next; less than `count` means `count`
   const Block* blocks = nullptr;         // where each rank's block is, if not so: at the root, or at all where none is
   const Block* output_blocks = nullptr;  // alltoallv: the same of the output; `blocks` is of the input

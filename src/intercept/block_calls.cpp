@@ -59,8 +59,8 @@ Block BlocksOfRanks::of(int rank) const {
 }
 
 DistributionCall::DistributionCall(Direction direction, int ranks, int root, bool at_root, MPI_Comm comm)
-    : direction_(direction), at_root_(at_root), comm_(comm), all_(ranks, comm) {
-  call_.root = root;
+    : direction_(direction), root_(root), at_root_(at_root), comm_(comm), all_(ranks, comm) {
+  if (direction != Direction::allgather) call_.root = root;
 }
 
 bool DistributionCall::add_own(Side side, MPI_Count count) {
@@ -81,14 +81,14 @@ bool DistributionCall::add_all(Side side, IntegerArray counts, IntegerArray disp
 }
 
 bool DistributionCall::find_own(Side all) {
-  const Block mine = all_.of(call_.root);
+  const Block mine = all_.of(root_);
   if (own_ && own_bytes_ != mine.count) return false;
   own_bytes_ = mine.count;
   own_at_ = mine.first;
   // MPICH calls it an error if the own block is in place. Open MPI goes on, and so may we: the own block is the first
   // thing to be copied.
   const bool same_buffer = own_ && own_bytes_ > 0 && all.buffer != MPI_BOTTOM &&
-                           own_->is_at(static_cast<const std::byte*>(all.buffer) + all_.displacement_of(call_.root));
+                           own_->is_at(static_cast<const std::byte*>(all.buffer) + all_.displacement_of(root_));
   return !same_buffer || kTakesSameBuffer;
 }
 

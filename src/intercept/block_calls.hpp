@@ -82,6 +82,7 @@ class DistributionCall final : public PreparedCall {
   std::byte* own_data() { return own_ ? own_->data() : all_.data() + own_at_; }
 
   Direction direction_;
+  int root_;  // of an allgather this rank, which the engine need not know
   bool at_root_;
   MPI_Comm comm_;
   std::size_t own_bytes_ = 0;

@@ -127,8 +127,7 @@ inline Exchange::Exchange(int rank, int ranks, const Algorithm& algorithm, const
   const Collective collective = algorithm.collective;
   if (collective == Collective::barrier) shape_.count = 0;
   call_.element_bytes = sizeof(std::uint64_t);
-  const bool gathers = collective == Collective::allgather || collective == Collective::allgatherv;
-  call_.root = gathers ? rank : shape.root;
+  call_.root = shape.root;
   switch (collective) {
     case Collective::allreduce:
     case Collective::reduce:
