@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Algorithms that let early ranks work while late ones are away, simulated: straggler_allreduce and rendezvous_tree.
+"""Algorithms that let early ranks go on while late ones are away, simulated.
 
-`.venv/bin/python bench/late_ranks.py [--cases LIST] [--json FILE]`, after scripts/build_sim.sh. One rank a node,
-1 Gbit Ethernet. `straggler`: rank 3 comes 300 ms late to every allreduce, so that history knows it. `rendezvous`: every
-rank of a reduction is late by a random time, about which nobody knows. Completion lags, and by which factor ours is
-shorter than the best of the others.
+`.venv/bin/python bench/late_ranks.py [--cases LIST] [--json FILE]`, after scripts/build_sim.sh. Completion lags or mean
+times in the call, and by which factor ours is shorter than the best of the others.
+- `straggler`, one rank a node, 1 Gbit Ethernet: rank 3 comes 300 ms late to every allreduce, so that history knows it.
+- `rendezvous`, on the same: every rank of a reduction is late by a random time, about which nobody knows.
+- `first-comers`, four ranks a node with memory of their own: to every broadcast the rank of the second node comes late
+  that would lead it, or all ranks by random times, the root among them.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ from simulated import simulate
 
 from stretto.bench.report import format_size, write_json
 
-PLATFORM = "ethernet-48"
+# In the nodes' memory; rates as of bench/hierarchies.py.
+IN_MEMORY = ("--shared-memory", "--gamma", "0.08", "--delta", "0.125", "--root", "0")
+METRICS = {"lag": "completion lag", "elapsed": "mean time in the call"}
 KIB, MIB = 1 << 10, 1 << 20
 
 
@@ -34,6 +38,9 @@ class Case:
     ranks: tuple[int, ...]
     ours: tuple[str, ...]
     others: tuple[str, ...]
+    platform: str = "ethernet-48"
+    options: tuple[str, ...] = ()
+    metric: str = "lag"
 
 
 CASES = {
@@ -45,34 +52,40 @@ CASES = {
         "reduce", ("uniform:200ms", "uniform:50ms"), (8 * KIB, 64 * KIB, MIB, 4 * MIB), (8, 32),
         ("rendezvous_tree", "rendezvous_tree+4"), ("binomial", "binomial+4"),
     ),
+    "first-comers": Case(
+        "bcast", ("balanced", "rank-late:4,20ms", "uniform:2ms", "uniform:20ms"), (8 * KIB, 64 * KIB, MIB, 8 * MIB),
+        (32,), ("hierarchical(arrival_copy,arrival_ordered)", "hierarchical(arrival_copy,arrival_ordered_nonblocking)"),
+        ("event_binary", "event_chain", "arrival_ordered_nonblocking", "hierarchical(arrival_copy,event_binary)",
+         "hierarchical(arrival_copy,event_chain)"),
+        "cluster-32x4", IN_MEMORY, "elapsed",
+    ),
 }  # fmt: skip
 
 
 def measure(name: str, arrival: str, ranks: int) -> list[dict[str, Any]]:
-    """A row a size: each algorithm's lag in ns, and the factor by which the best of ours is shorter."""
+    """A row a size: each algorithm's times in ns, and the factor by which the best of ours is shorter."""
     case = CASES[name]
     algorithms = [*case.others, *case.ours]
-    options = ["--arrival", arrival, "--iterations", "22"]
-    times = simulate(case.collective, algorithms, list(case.sizes), PLATFORM, ranks, options)
+    options = ["--arrival", arrival, "--iterations", "22", *case.options]
+    times = simulate(case.collective, algorithms, list(case.sizes), case.platform, ranks, options)
     rows = []
     for size in case.sizes:
-        lag = {each: times[each][size]["lag"] for each in algorithms}
-        factor = min(lag[each] for each in case.others) / min(lag[each] for each in case.ours)
-        elapsed = {each: times[each][size]["elapsed"] for each in algorithms}
-        rows.append(
-            {"case": name, "arrival": arrival, "ranks": ranks, "bytes": size, "lag": lag, "elapsed": elapsed}
-            | {"factor": factor}
-        )
+        by_metric = {metric: {each: times[each][size][metric] for each in algorithms} for metric in METRICS}
+        judged = by_metric[case.metric]
+        factor = min(judged[each] for each in case.others) / min(judged[each] for each in case.ours)
+        row = {"case": name, "platform": case.platform, "arrival": arrival, "ranks": ranks, "bytes": size}
+        rows.append(row | by_metric | {"metric": case.metric, "factor": factor})
     return rows
 
 
 def show(name: str, rows: list[dict[str, Any]], console: Console) -> None:
-    table = Table(title=f"{CASES[name].collective}: completion lag in ms")
-    for heading in ("arrival", "ranks", "bytes", *rows[0]["lag"], "factor"):
-        table.add_column(heading, justify="left" if heading == "arrival" else "right", no_wrap=True)
+    metric = CASES[name].metric
+    table = Table(title=f"{CASES[name].collective}: {METRICS[metric]} in ms")
+    for heading in ("arrival", "ranks", "bytes", *rows[0][metric], "factor"):
+        table.add_column(heading, justify="left" if heading == "arrival" else "right", no_wrap="(" not in heading)
     for row in rows:
-        lags = [f"{lag / 1e6:.3g}" for lag in row["lag"].values()]
-        table.add_row(row["arrival"], str(row["ranks"]), format_size(row["bytes"]), *lags, f"{row['factor']:.2f}")
+        times = [f"{time / 1e6:.3g}" for time in row[metric].values()]
+        table.add_row(row["arrival"], str(row["ranks"]), format_size(row["bytes"]), *times, f"{row['factor']:.2f}")
     console.print(table)
 
 
@@ -93,7 +106,7 @@ def main() -> int:
         show(name, own, console)
         rows += own
     if options.json:
-        write_json(options.json, {"platform": PLATFORM, "times_in": "ns", "rows": rows})
+        write_json(options.json, {"times_in": "ns", "rows": rows})
     return 0
 
 

@@ -3,9 +3,9 @@
 
 `.venv/bin/python bench/shared_nodes.py [--collectives LIST] [--arrival PATTERN] [--iterations N] [--json FILE]`, on a
 quiet machine. 16 ranks on 8 and on 4 nodes at 1 gbit, in turn and side by side; all algorithms of a case in one
-interleaved run. Ratios of run times, of completion lags where ranks are uneven, are medians of paired ones with 95 %
-bootstrap intervals: to Open MPI's default, and to the best that it can be forced to, chosen by its median after the
-fact, which favours it. Roots are in turn. Beside the default: what ignores places, and other ways to use them, the
+interleaved run. Ratios of run times, of completion lags where ranks are uneven, or of --metric, are medians of paired
+ones with 95 % bootstrap intervals: to Open MPI's default, and to the best that it can be forced to, chosen by its
+median after the fact, which favours it. Beside the default: what ignores places, and other ways to use them, the
 thesis' hierarchy and those in the memory of each node among them.
 """
 
@@ -31,12 +31,19 @@ SIZES = (64 * KIB, 256 * KIB, 1024 * KIB, 4096 * KIB)
 PLACES = ((8, 16), (4, 16))  # nodes, ranks
 # As Open MPI is told: in turn is what `stretto cluster` does by itself.
 PLACEMENTS = {"in turn": "mpirun", "side by side": "mpirun --map-by ppr:{}:node:oversubscribe"}
+METRICS = ("run_time", "lag", "elapsed")  # the last: a rank's time in the call, on average
 BESIDE = {
     "allreduce": [
         *("rabenseifner", "ring", "hierarchical(reduce_scatter_gather,rabenseifner)"),
         *("hierarchical(arrival_stripes,rabenseifner)", "hierarchical(arrival_stripes,ring+448K)"),
     ],
-    "bcast": ["event_chain", "event_binary", "event_topology", "hierarchical(arrival_copy,event_chain)"],
+    "bcast": [
+        "event_chain",
+        "event_binary",
+        "event_topology",
+        "hierarchical(arrival_copy,event_chain)",
+        "hierarchical(arrival_copy,arrival_ordered_nonblocking)",
+    ],
     "reduce": ["event_chain", "reduce_scatter_gather", "event_topology", "hierarchical(arrival_stripes,event_chain)"],
 }
 
@@ -46,15 +53,16 @@ def measure(
 ) -> dict[str, Any]:
     """Medians in ms and ratios, by algorithm."""
     a_node = -(-ranks // nodes)
+    arguments = ["--ranks", str(ranks), "--arrival", options.arrival, "--root", options.root]
     result = run_bench(
         collective,
         ["native", "native:*", "default", *BESIDE[collective]],
         nodes=nodes,
         size=size,
         iterations=options.iterations,
-        options=["--ranks", str(ranks), "--arrival", options.arrival, "--mpirun", PLACEMENTS[placement].format(a_node)],
+        options=[*arguments, "--mpirun", PLACEMENTS[placement].format(a_node)],
     )
-    metric = "run_time" if options.arrival == "balanced" else "lag"
+    metric = options.metric or ("run_time" if options.arrival == "balanced" else "lag")
     times = {name: own.metric(metric) for name, own in samples_of(result).items()}
     forced = min((name for name in times if name.startswith("native")), key=lambda name: float(np.median(times[name])))
     figures = {
@@ -67,7 +75,7 @@ def measure(
     }
     ran = {name: entry["ran"] for name, entry in result["summary"]["algorithms"].items()}
     case = {"collective": collective, "nodes": nodes, "ranks": ranks, "placement": placement, "bytes": size}
-    return case | {"best_forced": forced, "ran": ran, "figures": figures}
+    return case | {"metric": metric, "best_forced": forced, "ran": ran, "figures": figures}
 
 
 def cell(ratio: dict[str, float]) -> str:
@@ -78,13 +86,15 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
     """One table of the rows of a collective on so many nodes."""
     first = rows[0]
     beside = BESIDE[first["collective"]]
-    title = f"{first['collective']}, {first['ranks']} ranks on {first['nodes']} nodes, {first['placement']}"
+    title = f"{first['collective']}, {first['ranks']} ranks on {first['nodes']} nodes, {first['placement']}: "
+    title += first["metric"]
     table = Table(title=title, title_justify="left")
     for heading in ("KiB", "default runs", "median", "/ native", "/ best forced", "", *beside):
         table.add_column(heading, justify="left" if heading in ("default runs", "") else "right")
     for row in rows:
         own = row["figures"]["default"]
-        ratios = [f"{row['figures'][name]['default']['value']:.2f}" for name in beside]
+        both = [(row["figures"][name]["default"], row["figures"][name]["best_forced"]) for name in beside]
+        ratios = [f"{native['value']:.2f} / {forced['value']:.2f}" for native, forced in both]
         runs = ", ".join(row["ran"]["default"])
         table.add_row(
             f"{row['bytes'] // KIB}", runs, f"{own['median_ms']:.2f} ms", cell(own["default"]),
@@ -99,6 +109,8 @@ def main() -> int:
     parser.add_argument("--placement", choices=PLACEMENTS, help="one only")
     parser.add_argument("--nodes", type=int, choices=[nodes for nodes, _ in PLACES], help="so many only")
     parser.add_argument("--arrival", default="balanced", help="as of stretto bench (default: %(default)s)")
+    parser.add_argument("--root", default="rotate", help="a rank, or rotate (default)")
+    parser.add_argument("--metric", choices=METRICS, help="(default: run_time if balanced, else lag)")
     parser.add_argument("--iterations", type=int, default=12, help="of each size (default: %(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
     options = parser.parse_args()

@@ -28,6 +28,7 @@ Task reduce_scatter_gather(Group& g, Call call);
 Task clairvoyant(Group& g, Call call);
 Task rebalanced_tree(Group& g, Call call);
 Task rendezvous_tree(Group& g, Call call);
+Task arrival_leader(Group& g, Call call);
 Task slot_gather(Group& g, Call call);
 Task arrival_chain(Group& g, Call call);
 Task arrival_stripes(Group& g, Call call);
@@ -47,6 +48,7 @@ Task binomial(Group& g, Call call);
 Task scatter_allgather(Group& g, Call call);
 Task arrival_ordered(Group& g, Call call);
 Task arrival_ordered_nonblocking(Group& g, Call call);
+Task first_comers(Group& g, Call call);  // of hierarchies
 Task arrival_copy(Group& g, Call call);
 Task event_chain(Group& g, Call call);
 Task event_binary(Group& g, Call call);

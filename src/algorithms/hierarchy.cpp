@@ -56,10 +56,21 @@ void order_by_rank(Split& parts) {
   parts.place_in_unit = place_of(me);
 }
 
-// Whether all ranks of a node speak for it, each for a stripe of what they have reduced in its memory. Words are of one
-// meeting a call, not of one a stripe.
-bool goes_in_stripes(const Hierarchy& how, Collective collective) {
-  return collective == Collective::allreduce && how.up->run == &reduce::arrival_stripes && !how.between->uses_words;
+// Serves a hierarchy in the nodes' memory whose nodes have no leader that is known ahead; nullopt if they have.
+std::optional<Algorithm> without_leaders(const Hierarchy& how, Collective collective) {
+  const auto served_by = [](Algorithm within, Task (*run)(Group&, Call)) {
+    within.run = run;
+    return within;
+  };
+  // Words are of one meeting a call, not of one a stripe.
+  if (collective == Collective::allreduce && how.up->run == &reduce::arrival_stripes && !how.between->uses_words) {
+    return served_by(*how.up, &allreduce::node_stripes);
+  }
+  if (collective == Collective::bcast && how.down->run == &bcast::arrival_copy && !how.between->is_derived() &&
+      (how.between->run == &bcast::arrival_ordered || how.between->run == &bcast::arrival_ordered_nonblocking)) {
+    return served_by(*how.down, &bcast::first_comers);
+  }
+  return std::nullopt;
 }
 
 // Of the stages: up to the leader of each unit, among the leaders, and down.
@@ -182,12 +193,12 @@ Task Stages::within(const Algorithm& algorithm, const std::byte* input, std::byt
 Task run_hierarchical(Group& g, const Algorithm& algorithm, Call call) {
   const Hierarchy& how = *algorithm.hierarchy;
   const bool in_memory = algorithm.uses_node_memory();
-  if (in_memory && goes_in_stripes(how, algorithm.collective) && nodes_are_shared(g)) {
-    Algorithm in_stripes = *how.up;
-    in_stripes.run = &allreduce::node_stripes;
-    call.between = how.between;
-    co_await run_algorithm(g, in_stripes, call);
-    co_return;
+  if (in_memory && nodes_are_shared(g)) {
+    if (const std::optional<Algorithm> whole = without_leaders(how, algorithm.collective)) {
+      call.between = how.between;
+      co_await run_algorithm(g, *whole, call);
+      co_return;
+    }
   }
   std::optional<Split> parts;
   if (!in_memory || nodes_are_shared(g)) parts = split_group(g, call.root);

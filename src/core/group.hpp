@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -60,7 +61,7 @@ struct Call {
   const ArrivalOrder* order = nullptr;   // in which the ranks are expected, where that is known; see OrderUse
   Caller* ahead = nullptr;               // the program is not in the call yet, and will be there; see Group::caller
   std::uint64_t number = 0;              // of a call that uses remote words, and of each segment of it
-  const Algorithm* between = nullptr;    // allreduce::node_stripes: what the ranks of a team run
+  const Algorithm* between = nullptr;    // allreduce::node_stripes, bcast::first_comers: what goes between nodes
 
   std::size_t bytes() const { return count * element_bytes; }
 
@@ -88,6 +89,7 @@ struct Endpoint {
   std::span<const int> nodes;  // of each rank the lowest on its node; empty: all are on one
   RankMaps* maps = nullptr;    // null where no algorithm asks for places
   RemoteWords* words = nullptr;
+  std::multimap<std::uint64_t, int> announced_early;  // who has announced itself for calls that are still to come
 
   Endpoint(int rank_, int size_, Platform& platform_, Transport& transport_)
       : rank(rank_), size(size_), platform(platform_), transport(transport_), executor(platform_) {}

@@ -17,10 +17,12 @@ inline constexpr std::uint32_t kStreamsOfCall = 1024;
 /// An algorithm uses fewer streams than this.
 inline constexpr std::uint32_t kStreamsOfAlgorithm = 64;
 
-/// In place of a receive's peer: whoever sends to kStreamOfAny, which is for such messages alone. (Of any other the
-/// next call's might be taken.)
+/// In place of a receive's peer: whoever sends to one of the two streams that are for such messages alone. (Of any
+/// other the next call's might be taken.) Cards of one meeting a call do not meet the next one's; announcements may,
+/// and say to which call they belong.
 inline constexpr int kAnyRank = -1;
 inline constexpr std::uint32_t kStreamOfAny = kStreamsOfAlgorithm - 1;
+inline constexpr std::uint32_t kStreamOfAnnouncements = kStreamsOfAlgorithm - 2;
 
 /// One message on its way; awaiting it waits for its completion. A sent buffer may be reused, a received one read, when
 /// it is complete. Messages from one rank to another with the same stream arrive in the order sent.

@@ -29,6 +29,8 @@ FORCED = [
     # In the memory of each node.
     *(("allreduce", "hierarchical(arrival_stripes,ring+3)"), ("reduce", "hierarchical(slot_gather,event_chain)")),
     *(("reduce", "hierarchical(arrival_stripes,binomial)"), ("bcast", "hierarchical(arrival_copy,event_binary)")),
+    ("allreduce", "hierarchical(arrival_leader,recursive_doubling)"),
+    *(("bcast", f"hierarchical(arrival_copy,arrival_ordered{kind})") for kind in ("", "_nonblocking")),
     *(("reduce", "hierarchical(binomial,event_chain)"), ("bcast", "hierarchical(binomial,binomial)+3")),
     *(("scatter", "hierarchical(binomial,linear)"), ("gather", "hierarchical(arrival_copy,linear_nonblocking)")),
     *(("allgather", "hierarchical(binomial,ring)+2"), ("allgather", "hierarchical(arrival_copy,bruck)")),

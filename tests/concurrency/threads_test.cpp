@@ -51,6 +51,9 @@ TEST(Threads, NodesWithMemoryOfTheirOwn) {
       {Collective::allreduce, "hierarchical(arrival_stripes,rabenseifner)"},
       {Collective::allreduce, "hierarchical(arrival_stripes,ring+2)"},
       {Collective::allreduce, "hierarchical(arrival_chain,ring)"},
+      {Collective::allreduce, "hierarchical(arrival_leader,recursive_doubling)"},
+      {Collective::bcast, "hierarchical(arrival_copy,arrival_ordered)"},
+      {Collective::bcast, "hierarchical(arrival_copy,arrival_ordered_nonblocking)"},
       {Collective::allgather, "hierarchical(arrival_copy,ring)"},
       {Collective::scatter, "hierarchical(arrival_copy,linear)"},
       {Collective::gather, "hierarchical(arrival_copy,linear)"}};

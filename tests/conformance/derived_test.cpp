@@ -49,6 +49,7 @@ std::vector<Algorithm> hierarchical_algorithms() {
       {Collective::allreduce, "hierarchical(binomial,recursive_doubling)+3"},
       {Collective::allreduce, "hierarchical(hierarchical(binomial,event_chain),hierarchical(binomial,ring))"},
       {Collective::allreduce, "hierarchical(arrival_stripes,rabenseifner)"},
+      {Collective::allreduce, "hierarchical(arrival_leader,recursive_doubling)"},
       {Collective::allreduce, "hierarchical(arrival_chain,ring+3)"},
       {Collective::reduce, "hierarchical(slot_gather,event_chain)"},
       {Collective::reduce, "hierarchical(arrival_stripes,reduce_scatter_gather)"},
@@ -58,6 +59,8 @@ std::vector<Algorithm> hierarchical_algorithms() {
       {Collective::reduce, "hierarchical(hierarchical(binomial,event_chain),hierarchical(binomial,event_binary))"},
       {Collective::bcast, "hierarchical(binomial,scatter_allgather)"},
       {Collective::bcast, "hierarchical(arrival_ordered,event_chain)"},
+      {Collective::bcast, "hierarchical(arrival_copy,arrival_ordered)"},
+      {Collective::bcast, "hierarchical(arrival_copy,arrival_ordered_nonblocking)"},
       {Collective::bcast, "hierarchical(event_knomial,hierarchical(binomial,binomial))+1K"},
       {Collective::barrier, "hierarchical(dissemination,dissemination)"},
       {Collective::allreduce, "hierarchical(arrival_stripes,rendezvous_tree)"},
@@ -108,7 +111,8 @@ TEST_P(EveryHierarchy, OfMoreLevels) {
   }
 }
 
-// In segments too: whoever does not lead a node speaks to the ranks of its own only.
+// In segments too: whoever does not lead a node speaks to the ranks of its own only. Which rank that is, is not known
+// ahead of first comers (late_rank_test.cpp).
 TEST_P(EveryHierarchy, LeadersSpeakForTheirNodes) {
   constexpr int kRanks = 12;
   constexpr int kRoot = 7;
@@ -119,14 +123,19 @@ TEST_P(EveryHierarchy, LeadersSpeakForTheirNodes) {
   const int root = std::ranges::count(kRootless, GetParam().collective) > 0 ? 0 : kRoot;
   const auto leads = [&](int rank) { return rank == root || (rank % 3 == 0 && rank / 3 != root / 3); };
   const bool in_stripes = GetParam().name == "hierarchical(arrival_stripes,rabenseifner)";  // one rank a stripe leads
+  const bool by_first_comers = GetParam().name.starts_with("hierarchical(arrival_copy,arrival_ordered");
   int between = 0;
+  std::set<int> speakers;
   options.on_send = [&](int from, int to, std::size_t) {
     if (from / 3 == to / 3) return;
     ++between;
+    speakers.insert({from, to});
+    if (by_first_comers) return;
     EXPECT_TRUE(in_stripes ? from % 3 == to % 3 : leads(from) && leads(to)) << from << " to " << to;
   };
   run(GetParam(), options, {{5000, root, false, false}});
   EXPECT_GE(between, 3);
+  EXPECT_EQ(speakers.size(), in_stripes ? 12U : 4U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryHierarchy, testing::ValuesIn(hierarchical_algorithms()), name_of_parameter);

@@ -7,50 +7,17 @@
 // order of ranks once all are there.
 
 #include "algorithms/algorithms.hpp"
+#include "algorithms/patterns/leader.hpp"
 #include "arrival/board.hpp"
 
 namespace stretto::allreduce {
-namespace {
-
-// Returns the rank whose slot holds the result.
-int combine_in_rank_order(Group& g, const Call& call) {
-  const int highest = g.size() - 1;
-  std::byte* accumulator = g.board().slot_data(highest, call.bytes());
-  for (int rank = highest - 1; rank >= 0; --rank) {
-    g.reduce(call, g.board().slot_data(rank, call.bytes()), accumulator, call.count);
-  }
-  return highest;
-}
-
-}  // namespace
 
 Task arrival_leader(Group& g, Call call) {
   Board& board = g.board();
-  Generation& now = board.generation();
-  const std::size_t n = call.bytes();
-  std::byte* mine = board.slot_data(g.rank(), n);
-  g.copy(mine, call.input, n);
-  const bool leader = board.arrive(g) == 0;
-
-  if (leader) {
-    int holder = g.rank();
-    if (call.reduction->commutative) {
-      for (int position = 1; position < g.size(); ++position) {
-        const Arrival& newcomer = board.arrival(position);
-        co_await g.reached(board.arrival(position).announced, board.call());
-        g.reduce(call, board.slot_data(static_cast<int>(newcomer.rank), n), mine, call.count);
-      }
-    } else {
-      co_await g.reached(now.everyone_arrived, board.call());
-      holder = combine_in_rank_order(g, call);
-    }
-    now.result_rank = static_cast<std::uint32_t>(holder);
-    g.copy(board.result_data(n), board.slot_data(holder, n), n);
-    g.publish(now.done, board.call());
-  } else {
-    co_await g.reached(now.done, board.call());
-  }
-  g.copy(call.output, board.result_data(n), n);
+  Task reduced = reduce_at_leader(g, call);
+  co_await reduced;
+  co_await g.reached(board.generation().done, board.call());
+  g.copy(call.output, board.result_data(call.bytes()), call.bytes());
   board.synchronised_by_arrival();
 }
 

@@ -35,6 +35,7 @@ class Nodes {
 
   auto begin() const { return nodes_.begin(); }
   auto end() const { return nodes_.end(); }
+  std::size_t size() const { return nodes_.size(); }
   const Node& led_by(int leader) const {
     return *std::find_if(begin(), end(), [&](const Node& node) { return node.leader == leader; });
   }

@@ -1,0 +1,24 @@
+// Arrival leader: the first to arrive reduces whoever comes, so that a late root finds the result; the others go on.
+//
+// Alizadeh 2021, Algorithm 4.1, of a reduction; in `hierarchical(arrival_leader,between)` the one within nodes.
+// Cost after the last arrival: nγ in the leader and a copy in the root, whichever rank is late; balanced: P nγ in the
+// leader alone. For small messages (a slot, 32 KiB; longer ones in several rounds). The root of slot_gather does all
+// that itself, after its own arrival.
+
+#include "algorithms/algorithms.hpp"
+#include "algorithms/patterns/leader.hpp"
+#include "arrival/board.hpp"
+
+namespace stretto::reduce {
+
+Task arrival_leader(Group& g, Call call) {
+  Board& board = g.board();
+  Task reduced = reduce_at_leader(g, call);
+  co_await reduced;
+  if (g.rank() != call.root) co_return;
+  co_await g.reached(board.generation().done, board.call());
+  g.copy(call.output, board.result_data(call.bytes()), call.bytes());
+  board.synchronised();
+}
+
+}  // namespace stretto::reduce
