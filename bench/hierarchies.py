@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Table 6.1 of Alizadeh 2021, simulated: flat and hierarchical allreduces of long messages, four ranks a node.
 
-`.venv/bin/python bench/hierarchies.py [--ranks N,...] [--json FILE]`, after scripts/build_sim.sh. In place, balanced
-and with delays of up to 6 times a message's time, as Horovod's long messages have; nodes whose ranks share memory;
-reducing takes 0.08 ns a byte and copying 0.125, in messages as in memory. Prints how much shorter than flat the others'
-completion lag is: on average over the sizes, at most, at least. Then the default choice against the MPI library's, as
-SimGrid has it of MVAPICH2, balanced and with free work, as its collectives reduce at no cost.
+`.venv/bin/python bench/hierarchies.py [--gpus] [--ranks N,...] [--json FILE]`, after scripts/build_sim.sh. In place,
+balanced and with delays of up to 6 times a message's time, as Horovod's long messages have; nodes whose ranks share
+memory; reducing takes 0.08 ns a byte and copying 0.125, in messages as in memory. Prints how much shorter than flat the
+others' completion lag is: on average over the sizes, at most, at least. Then the default choice against the MPI
+library's, as SimGrid has it of MVAPICH2, balanced and with free work, as its collectives reduce at no cost. With --gpus
+the links, reductions and copies of a node are those of four V100 with NVLink, which share no memory.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,28 +24,42 @@ from simulated import simulate
 
 from stretto.bench.report import format_size, write_json
 
-PLATFORM = "cluster-32x4"
 SIZES = [(64 << 10) << shift for shift in range(0, 11, 2)]
 MOST_BYTES = 2 << 30  # of all ranks' messages, which lie in the memory of one machine
 FLAT = "rabenseifner"
 THESIS = "hierarchical(reduce_scatter_gather,rabenseifner)"
 OURS = ["hierarchical(arrival_stripes,rabenseifner)", "hierarchical(arrival_stripes,rabenseifner+2)"]
-ALGORITHMS = [FLAT, THESIS, f"{THESIS}+4", *OURS]
 ARRIVALS = {"balanced": 1, "mif:6": 10}  # and how many calls
-WORK = ["--in-place", "--shared-memory", "--gamma", "0.08", "--delta", "0.125"]
 
 Times = dict[int, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Machine:
+    platform: str
+    work: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    free_work: tuple[str, ...]  # what is compared without
+
+
+CPUS = Machine(
+    "cluster-32x4",
+    ("--in-place", "--shared-memory", "--gamma", "0.08", "--delta", "0.125"),
+    (FLAT, THESIS, f"{THESIS}+4", *OURS),
+    ("native", "default"),
+)
+GPUS = Machine("gpus-32x4", ("--in-place", "--gamma", "0.004", "--delta", "0.004"), (FLAT, THESIS, f"{THESIS}+4"), ())
 
 
 def sizes_for(ranks: int) -> list[int]:
     return [size for size in SIZES if size * ranks <= MOST_BYTES]
 
 
-def measure(ranks: int, arrival: str, algorithm: str) -> Times:
+def measure(machine: Machine, ranks: int, arrival: str, algorithm: str) -> Times:
     """Bytes -> metric -> ns. A run of its own for each algorithm: SimGrid is slow where many rings meet."""
     options = ["--selector", "mvapich2", "--arrival", arrival, "--iterations", str(ARRIVALS.get(arrival, 1))]
-    work = [] if algorithm in ("native", "default") else WORK
-    return simulate("allreduce", [algorithm], sizes_for(ranks), PLATFORM, ranks, [*options, *work])[algorithm]
+    work = () if algorithm in machine.free_work else machine.work
+    return simulate("allreduce", [algorithm], sizes_for(ranks), machine.platform, ranks, [*options, *work])[algorithm]
 
 
 def row(ranks: int, arrival: str, algorithm: str, times: Times, base: Times) -> dict[str, Any]:
@@ -77,21 +93,24 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--gpus", action="store_true", help="nodes of four GPUs in place of CPUs")
     parser.add_argument("--ranks", default="8,16,32,64,128", help="(default: %(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
     options = parser.parse_args()
     rows: list[dict[str, Any]] = []
-    cases = [(arrival, name) for arrival in ARRIVALS for name in ALGORITHMS]
-    cases += [("balanced", name) for name in ("native", "default")]
+    machine = GPUS if options.gpus else CPUS
+    cases = [(arrival, name) for arrival in ARRIVALS for name in machine.algorithms]
+    cases += [("balanced", name) for name in machine.free_work]
     for ranks in map(int, options.ranks.split(",")):
         with ProcessPoolExecutor(max_workers=2) as pool:
-            measuring = {case: pool.submit(measure, ranks, *case) for case in cases}
+            measuring = {case: pool.submit(measure, machine, ranks, *case) for case in cases}
             times = {case: future.result() for case, future in measuring.items()}
         for arrival, name in cases:
-            base = (arrival, "native" if name in ("native", "default") else FLAT)
+            base = (arrival, "native" if name in machine.free_work else FLAT)
             rows.append(row(ranks, arrival, name, times[arrival, name], times[base]))
         if options.json:
-            write_json(options.json, {"platform": PLATFORM, "work": WORK, "times_in": "ns", "rows": rows})
+            about = {"platform": machine.platform, "work": machine.work, "times_in": "ns"}
+            write_json(options.json, about | {"rows": rows})
     show(rows, Console())
     return 0
 

@@ -73,6 +73,7 @@ MAPPERS = ("greedy", "scotch")
 PLATFORMS = {
     "ethernet-48": Platform("ethernet-48.xml", 48, 1),
     "cluster-32x4": Platform("cluster-32x4.xml", 32, 4),
+    "gpus-32x4": Platform("gpus-32x4.xml", 32, 4),
     "fat-tree-128x32": Platform("fat-tree-128x32.so", 128, 32, sockets=2),
 }
 

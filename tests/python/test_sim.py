@@ -223,6 +223,7 @@ def test_platforms_have_the_size_in_their_name() -> None:
     assert {name: platform.ranks for name, platform in PLATFORMS.items()} == {
         "ethernet-48": 48,
         "cluster-32x4": 128,
+        "gpus-32x4": 128,
         "fat-tree-128x32": 4096,
     }
 
