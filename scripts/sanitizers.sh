@@ -9,13 +9,12 @@ build_with() {  # sanitizers, directory, targets
   cmake --build "$2" --target "${@:3}"
 }
 
-build_with address,undefined build-address sim_test core_test arrival_test late_rank_test topology_test network_test derived_test threads_test
+short_tests=(core_test arrival_test late_rank_test topology_test network_test insides_test latency_test)
+build_with address,undefined build-address "${short_tests[@]}" derived_test sim_test threads_test
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-timeout 300 build-address/bin/core_test --gtest_brief=1
-timeout 300 build-address/bin/arrival_test --gtest_brief=1
-timeout 300 build-address/bin/late_rank_test --gtest_brief=1
-timeout 300 build-address/bin/topology_test --gtest_brief=1
-timeout 300 build-address/bin/network_test --gtest_brief=1
+for test in "${short_tests[@]}"; do
+  timeout 300 "build-address/bin/$test" --gtest_brief=1
+done
 timeout 900 build-address/bin/derived_test --gtest_brief=1
 timeout 1500 build-address/bin/sim_test --gtest_brief=1 --gtest_filter=-*ManyRanks*
 timeout 900 build-address/bin/threads_test --gtest_brief=1
