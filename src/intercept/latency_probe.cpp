@@ -68,6 +68,7 @@ void answer(MPI_Comm leaders, int landmark) {
 
 std::vector<double> times_from(MPI_Comm leaders, int landmark, int nodes) {
   std::vector<double> times;
+  times.reserve(static_cast<std::size_t>(nodes));
   for (int node = 0; node < nodes; ++node) times.push_back(node == landmark ? 0 : shortest_trip(leaders, node));
   return times;
 }
