@@ -20,7 +20,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-from simulated import simulate
+from simulated import IN_MEMORY, simulate
 
 from stretto.bench.report import format_size, write_json
 
@@ -44,7 +44,7 @@ class Machine:
 
 CPUS = Machine(
     "cluster-32x4",
-    ("--in-place", "--shared-memory", "--gamma", "0.08", "--delta", "0.125"),
+    ("--in-place", *IN_MEMORY),
     (FLAT, THESIS, f"{THESIS}+4", *OURS),
     ("native", "default"),
 )

@@ -20,12 +20,10 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-from simulated import simulate
+from simulated import IN_MEMORY, simulate
 
 from stretto.bench.report import format_size, write_json
 
-# In the nodes' memory; rates as of bench/hierarchies.py.
-IN_MEMORY = ("--shared-memory", "--gamma", "0.08", "--delta", "0.125", "--root", "0")
 METRICS = {"lag": "completion lag", "elapsed": "mean time in the call"}
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -57,7 +55,7 @@ CASES = {
         (32,), ("hierarchical(arrival_copy,arrival_ordered)", "hierarchical(arrival_copy,arrival_ordered_nonblocking)"),
         ("event_binary", "event_chain", "arrival_ordered_nonblocking", "hierarchical(arrival_copy,event_binary)",
          "hierarchical(arrival_copy,event_chain)"),
-        "cluster-32x4", IN_MEMORY, "elapsed",
+        "cluster-32x4", (*IN_MEMORY, "--root", "0"), "elapsed",
     ),
 }  # fmt: skip
 

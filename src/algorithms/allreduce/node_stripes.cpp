@@ -76,8 +76,7 @@ class NodeStripes {
 Task node_stripes(Group& g, Call call) {
   const Nodes nodes(g, /*root=*/0);
   const Node& own = nodes.led_by(leader_of(g, 0, g.rank()));
-  const auto mine = std::lower_bound(own.ranks.begin(), own.ranks.end(), g.rank());
-  NodeStripes stripes(g, nodes, own, static_cast<std::size_t>(mine - own.ranks.begin()), call);
+  NodeStripes stripes(g, nodes, own, static_cast<std::size_t>(own.place_of(g.rank())), call);
   Task contribute = stripes.contribute();
   co_await contribute;
   Task speak = stripes.speak(g);

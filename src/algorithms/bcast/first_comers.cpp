@@ -8,7 +8,6 @@
 // Cost: bcast/arrival_ordered.cpp among the nodes + two copies; after the last arrival one copy, unless it is the root
 // or the first of its node.
 
-#include <algorithm>
 #include <bit>
 
 #include "algorithms/algorithms.hpp"
@@ -37,10 +36,7 @@ Task first_comers(Group& g, Call call) {
   if (call.count == 0) co_return;
   const Nodes nodes(g, call.root);
   const Node& own = nodes.led_by(leader_of(g, call.root, g.rank()));
-  const auto place_of = [&](int rank) {
-    return static_cast<int>(std::lower_bound(own.ranks.begin(), own.ranks.end(), rank) - own.ranks.begin());
-  };
-  Group unit = g.of(own.ranks, place_of(g.rank()));
+  Group unit = g.of(own.ranks, own.place_of(g.rank()));
   const std::size_t others = nodes.size() - 1;
   const bool whole = call.between->run == &arrival_ordered;
   const int levels = std::bit_width(static_cast<unsigned>(others) + 1);
@@ -48,7 +44,7 @@ Task first_comers(Group& g, Call call) {
 
   Call within = call;
   within.between = nullptr;
-  within.root = own.leader == call.root ? place_of(call.root) : kNobody;
+  within.root = own.leader == call.root ? own.place_of(call.root) : kNobody;
   TaskGroup all;
   Announcements announcements;
   if (g.rank() == call.root) {

@@ -22,6 +22,9 @@ struct Node {
   std::span<const int> ranks;  // by number, the leader among them
   std::size_t before;          // ranks of the nodes before it
 
+  int place_of(int rank) const {
+    return static_cast<int>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
+  }
   /// Whether the blocks of its ranks are side by side among those of all ranks.
   bool is_consecutive() const { return ranks.back() - ranks.front() + 1 == static_cast<int>(ranks.size()); }
 };
