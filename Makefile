@@ -1,5 +1,5 @@
 # Everything goes through scripts/, which install what is missing and ask nothing.
-.PHONY: demo test test-all-mpis bench horovod torch build lint format setup clean
+.PHONY: demo test test-nightly check test-all-mpis bench horovod torch build lint format setup clean
 
 demo:
 	@scripts/setup.sh demo
@@ -7,12 +7,13 @@ demo:
 	@scripts/demo.sh
 
 test:
-	@scripts/setup.sh test
-	@scripts/build.sh test
-	@scripts/build_sim.sh || echo 'test: no SimGrid: the tests of stretto sim are skipped'
 	@scripts/test.sh
-	@scripts/sanitizers.sh
-	@scripts/lint.sh
+
+test-nightly:
+	@scripts/test.sh night
+
+check:
+	@scripts/check.sh
 
 test-all-mpis:
 	@scripts/setup.sh test

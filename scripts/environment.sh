@@ -1,4 +1,5 @@
-# Sourced by the other scripts: where tools are, and what Open MPI needs to run as root with more ranks than cores.
+# Sourced by the other scripts: where tools are, what compilers are asked by, and what Open MPI needs to run as root with
+# more ranks than cores.
 repository="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$repository"
 venv="$repository/.venv"
@@ -6,3 +7,8 @@ venv="$repository/.venv"
 export PATH="$PATH:$venv/bin"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+# The engine is compiled in several ways, and in several places: what has been compiled once, wherever, is not again.
+if command -v ccache >/dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  export CCACHE_BASEDIR="$repository" CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+fi

@@ -1,30 +1,40 @@
 #!/usr/bin/env bash
-# Checks the style of every source: clang-format, clang-tidy where .clang-tidy is there, ruff, mypy.
-# `scripts/lint.sh --fix` rewrites instead what can be rewritten. Run scripts/setup.sh test before.
+# Checks the style of every source: clang-format, clang-tidy, ruff, mypy. `scripts/lint.sh --changed` of those that differ
+# from the last commit; `scripts/lint.sh --fix` rewrites instead what can be rewritten. Run scripts/build.sh test before.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
-python_sources=(python tests apps scripts bench)
+python_folders=(python tests apps scripts bench)
 
-mapfile -d '' compiled < <(find src include sim tests bench apps -type f \
-  \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) -print0 2>/dev/null || true)
+mapfile -t compiled < <(find src include sim tests bench apps tools -type f \
+  \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
+python_sources=("${python_folders[@]}")
 
-if [ "${1:-}" = --fix ]; then
-  [ ${#compiled[@]} = 0 ] || clang-format -i "${compiled[@]}"
-  ruff format "${python_sources[@]}"
-  ruff check --fix "${python_sources[@]}"
-  exit
-fi
+case "${1:-}" in
+  --fix)
+    clang-format -i "${compiled[@]}"
+    ruff format "${python_sources[@]}"
+    ruff check --fix "${python_sources[@]}"
+    exit
+    ;;
+  --changed)
+    changed() { { git diff --name-only --diff-filter=d HEAD; git ls-files --others --exclude-standard; } | grep -E "$1" || true; }
+    mapfile -t compiled < <(changed '\.(cpp|hpp|c|h)$')
+    mapfile -t python_sources < <(changed '\.py$')
+    ;;
+esac
 
 failed=0
 step() { printf 'lint: %s\n' "$1"; shift; "$@" || failed=1; }
-[ ${#compiled[@]} = 0 ] || step clang-format clang-format --dry-run -Werror "${compiled[@]}"
-if [ -f .clang-tidy ] && [ -f build/compile_commands.json ]; then
-  step clang-tidy run-clang-tidy -quiet -p build -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option "$repository/(src|sim|bench|apps)/.*"
+if [ ${#compiled[@]} -gt 0 ]; then
+  step clang-format clang-format --dry-run -Werror "${compiled[@]}"
+  step clang-tidy "$venv/bin/python" scripts/tidy.py ${1:+"${compiled[@]}"}
 fi
-step 'ruff check' ruff check --quiet "${python_sources[@]}"
-step 'ruff format' ruff format --quiet --check "${python_sources[@]}"
-step mypy mypy python/stretto apps/training apps/horovod/{characterise,check_pipelined}.py tests/mpi_jobs.py tests/python
-step mypy mypy tests/conftest.py tests/mpi_jobs.py tests/mpi/*.py tests/intercept/test_*.py tests/profile/*.py scripts/*.py
-step mypy mypy tests/mpi_jobs.py tests/cluster/*.py
-step mypy mypy tests/mpi_jobs.py tests/bench/*.py
+if [ ${#python_sources[@]} -gt 0 ]; then
+  step 'ruff check' ruff check --quiet "${python_sources[@]}"
+  step 'ruff format' ruff format --quiet --check "${python_sources[@]}"
+  step mypy mypy python/stretto apps/training apps/horovod/{characterise,check_pipelined}.py tests/mpi_jobs.py tests/python
+  step mypy mypy tests/conftest.py tests/mpi_jobs.py tests/mpi/*.py tests/intercept/test_*.py tests/profile/*.py scripts/*.py
+  step mypy mypy tests/mpi_jobs.py tests/cluster/*.py
+  step mypy mypy tests/mpi_jobs.py tests/bench/*.py
+fi
 [ "$failed" = 0 ] && echo 'lint: passed' || { echo 'lint: failed' >&2; exit 1; }

@@ -1,8 +1,41 @@
 #!/usr/bin/env bash
-# Runs every test of a built tree, C++ and Python. Run scripts/setup.sh test and scripts/build.sh before.
+# Installs, builds, and runs the tests and linters. Usage: scripts/test.sh [night]
+#
+# Without an argument, what a change must pass. `night`: what that leaves out, with more seeds, schedules and ranks.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
-failed=0
-ctest --test-dir build --output-on-failure --no-tests=error || failed=1
-"$venv/bin/python" -m pytest tests -q -rs || failed=1
-exit "$failed"
+source scripts/parts.sh
+cores="$(nproc)"
+pytest() { "$venv/bin/python" -m pytest tests -q -rs "$@"; }
+cpp_tests() { ctest --test-dir build -j "$cores" --output-on-failure --no-tests=error "$@"; }
+build_sim() { scripts/build_sim.sh || echo 'test: no SimGrid: the tests of stretto sim are skipped'; }
+
+needed_part 'install' scripts/setup.sh test
+hash -r
+needed_part 'build' scripts/build.sh test
+needed_part 'build for SimGrid' build_sim
+needed_part 'build with sanitizers' scripts/sanitizers.sh
+case "${1:-}" in
+  '')
+    STRETTO_SEEDS=2 part 'C++ tests' cpp_tests
+    STRETTO_SEEDS=1 part 'C++ tests with sanitizers' scripts/sanitizers.sh test
+    # The linters compute, and these tests mostly wait for each other's processes.
+    part_beside 'linters' scripts/lint.sh
+    part 'Python tests, side by side' pytest -n "$cores" --dist worksteal -m 'not alone'
+    join_part
+    part 'Python tests, one by one' pytest -m alone
+    ;;
+  night)
+    part 'C++ tests, every seed' cpp_tests
+    part 'C++ tests of the night' cpp_tests -C night -L night
+    part 'C++ tests with sanitizers, every seed' scripts/sanitizers.sh test
+    export CHECK_THOROUGH=1
+    part 'Python tests, thorough, side by side' pytest -n "$cores" --dist worksteal -m '(night or not night) and not alone'
+    part 'Python tests, thorough, one by one' pytest -m '(night or not night) and alone'
+    ;;
+  *)
+    echo 'usage: scripts/test.sh [night]' >&2
+    exit 2
+    ;;
+esac
+end_of_parts

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,24 +14,32 @@ import pytest
 from mpi_jobs import FAMILY, MAX_RANKS, MPICC, MPIFORT, ROOT
 
 OPT_IN_MARKERS = {
+    "night": "repeats in more ways what others show; make test-nightly, or pytest -m night",
     "external": "runs programs that others wrote, fetched at run time; slow: pytest -m external",
     "large": "moves more than INT_MAX bytes, needs about 8 GiB of memory: pytest -m large",
 }
 
 
+# Two workers (pytest -n 2) disturb each other's times, and may not run these side by side.
+ALONE = {"alone": "measures time or the whole machine, so nothing may run beside it"}
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    for name, meaning in OPT_IN_MARKERS.items():
+    # Whoever starts us in the background may have interrupts ignored, which our children would inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name, meaning in (OPT_IN_MARKERS | ALONE).items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests on too many ranks for this MPI; and the opt-in tests, unless -m asks for something itself."""
+    """Leave out tests on too many ranks for this MPI; and the opt-in tests, unless -m asks for them by name."""
 
     def is_left_out(item: pytest.Item) -> bool:
-        opt_in = any(item.get_closest_marker(name) for name in OPT_IN_MARKERS)
+        asked_for = re.findall(r"\w+", config.option.markexpr)
+        opt_in = any(item.get_closest_marker(name) and name not in asked_for for name in OPT_IN_MARKERS)
         ranks = item.callspec.params.get("ranks") if hasattr(item, "callspec") else None
         too_many = isinstance(ranks, int) and ranks > MAX_RANKS
-        return too_many or (opt_in and not config.option.markexpr)
+        return too_many or opt_in
 
     left_out = [item for item in items if is_left_out(item)]
     config.hook.pytest_deselected(items=left_out)

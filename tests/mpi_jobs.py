@@ -22,6 +22,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,6 +38,9 @@ MAX_RANKS = int(os.environ.get("STRETTO_TEST_MAX_RANKS", "64"))
 TOLERANT = "STRETTO_TEST_MPICC" in os.environ
 NATIVE_ENV = dict(word.split("=", 1) for word in os.environ.get("STRETTO_TEST_NATIVE_ENV", "").split())
 TIME_LIMIT_S = 120.0
+# Open MPI starts twice as fast where it need not look for networks that no test's job uses. A test that needs another
+# transport says so on the command line, which is stronger.
+SHARED_MEMORY_ONLY = {"OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1"} if FAMILY == "openmpi" else {}
 COLLECTIVES = (
     *("allreduce", "reduce", "bcast", "barrier", "scatter", "gather", "scatterv", "gatherv"),
     *("allgather", "allgatherv", "reduce_scatter_block", "reduce_scatter", "alltoall", "alltoallv"),
@@ -60,6 +64,15 @@ PROGRAMS = {
 }
 # Kinds with a length for each rank of others.
 WITH_LENGTHS = ("scatterv", "gatherv", "allgatherv", "reduce_scatter", "alltoallv")
+
+
+@functools.cache
+def mpi_version() -> int:
+    """The major number of the standard that the MPI's header follows."""
+    command = [MPICC, "-E", "-P", "-x", "c", "-"]
+    source = "#include <mpi.h>\nMPI_VERSION\n"
+    text = subprocess.run(command, input=source, check=True, capture_output=True, text=True).stdout
+    return int(text.split()[-1])
 
 
 @functools.cache
@@ -181,7 +194,7 @@ def run_job(command: Sequence[str | Path], env: Mapping[str, str], limit_s: floa
     name, _, value = token.partition("=")
     process = subprocess.Popen(
         [str(part) for part in command],
-        env={**clean_environment(), **env, name: value},
+        env={**SHARED_MEMORY_ONLY, **clean_environment(), **env, name: value},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -233,7 +246,18 @@ def has_hwloc() -> bool:
     return True
 
 
+def needs_mpi_4(what: str) -> pytest.MarkDecorator:
+    """Marks a test of something that MPI 4 brought; decided without a job."""
+    version = mpi_version() if shutil.which(MPICC) else 0
+    return pytest.mark.skipif(version < 4, reason=f"{what} need MPI 4, this is MPI {version}")
+
+
 needs_hwloc = pytest.mark.skipif(not has_hwloc(), reason="no libhwloc.so.15 is installed")
+
+
+def night(*values: object, id: str | None = None) -> Any:
+    """A set of parameters for `make test-nightly` alone."""
+    return pytest.param(*values, marks=pytest.mark.night, id=id)
 
 
 def at_most(ranks: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from mpi_jobs import LIBRARY, MPIRUN, TIME_LIMIT_S, needs_hwloc, open_mpi_only, stretto_env
+from mpi_jobs import LIBRARY, MPIRUN, TIME_LIMIT_S, needs_hwloc, night, open_mpi_only, stretto_env
 
 from stretto.cluster import cluster
 from stretto.topology import simple, slurm
@@ -160,9 +160,12 @@ def test_switches(compiled: Callable[..., Path], tmp_path: Path, algorithm: str,
         assert f"STRETTO_TOPOLOGY={path}: {complaint}; who shares a node is all" in complaints[0]
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("runtime")
-@pytest.mark.parametrize("program", ("allreduce_counts", "communicators"))
-@pytest.mark.parametrize("far", (1, 2))
+@pytest.mark.parametrize(
+    ("program", "far"),
+    [("allreduce_counts", 1), night("allreduce_counts", 2), night("communicators", 1), ("communicators", 2)],
+)
 def test_switches_by_measurement(compiled: Callable[..., Path], program: str, far: int) -> None:
     """Measured once a job, as all communicators have the same nodes, or fewer of them."""
     shim = compiled("cluster/far_nodes.c", "-shared", "-fPIC")

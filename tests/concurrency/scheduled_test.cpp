@@ -1,5 +1,6 @@
 // Every algorithm, on the board or over the mailboxes, under thousands of interleavings of its atomic accesses, each
-// named by a seed. STRETTO_SEED=n runs one again; STRETTO_SCHEDULES=n sets how many are tried.
+// named by a seed. STRETTO_SEED=n runs one again; STRETTO_SCHEDULES=n sets how many are tried of an algorithm on the
+// board; of one over messages, whose interleavings are those of the mailboxes, it is a fifth.
 
 #include <gtest/gtest.h>
 
@@ -38,6 +39,8 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
   return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
 }
 
+const std::uint64_t kSchedules = number_from("STRETTO_SCHEDULES", 250);
+
 void explore(const Algorithm& algorithm, std::uint64_t seed) {
   const bool on_nodes = algorithm.uses_node_memory();  // of two ranks, and one
   const int ranks = (on_nodes ? 3 : 2) + static_cast<int>(seed % 3);
@@ -54,35 +57,24 @@ void explore(const Algorithm& algorithm, std::uint64_t seed) {
   });
 }
 
+void explore_all(const Algorithm& algorithm, std::uint64_t schedules) {
+  if (const std::uint64_t only = number_from("STRETTO_SEED", 0)) return explore(algorithm, only);
+  for (std::uint64_t seed = 1; seed <= schedules && !testing::Test::HasFailure(); ++seed) explore(algorithm, seed);
+}
+
 class Interleavings : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(Interleavings, AreAllRight) {
-  const std::uint64_t only = number_from("STRETTO_SEED", 0);
-  // Algorithms over messages share what there is to interleave: the mailboxes.
-  const std::uint64_t schedules = number_from("STRETTO_SCHEDULES", GetParam().memory == Memory::none ? 200 : 1000);
-  if (only != 0) return explore(GetParam(), only);
-  for (std::uint64_t seed = 1; seed <= schedules && !HasFailure(); ++seed) explore(GetParam(), seed);
+  explore_all(GetParam(), GetParam().memory == Memory::none ? kSchedules / 5 : kSchedules);
 }
 
-// Once where several names stand for one function: without a prediction they are the same.
-std::vector<Algorithm> distinct_algorithms() {
-  std::vector<Algorithm> found;
-  for (const Algorithm& algorithm : algorithms()) {
-    const auto is_same = [&](const Algorithm& other) { return other.run == algorithm.run; };
-    if (std::none_of(found.begin(), found.end(), is_same)) found.push_back(algorithm);
-  }
-  return found;
-}
-
-INSTANTIATE_TEST_SUITE_P(Registry, Interleavings, testing::ValuesIn(distinct_algorithms()), [](const auto& test) {
-  return std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
-});
+INSTANTIATE_TEST_SUITE_P(Registry, Interleavings, testing::ValuesIn(conformance::distinct_algorithms()),
+                         [](const auto& test) {
+                           return std::string(name_of(test.param.collective)) + "_" + std::string(test.param.name);
+                         });
 
 TEST(InterleavingsOfNodes, InStripesAreAllRight) {
-  const Algorithm& algorithm = *find_algorithm(Collective::allreduce, "hierarchical(arrival_stripes,rabenseifner)");
-  if (const std::uint64_t only = number_from("STRETTO_SEED", 0)) return explore(algorithm, only);
-  const std::uint64_t schedules = number_from("STRETTO_SCHEDULES", 1000);
-  for (std::uint64_t seed = 1; seed <= schedules && !HasFailure(); ++seed) explore(algorithm, seed);
+  explore_all(*find_algorithm(Collective::allreduce, "hierarchical(arrival_stripes,rabenseifner)"), kSchedules);
 }
 
 // Several receives of one stream wait at once while the messages come: each takes its own. Lengths differ, so that a
@@ -109,7 +101,7 @@ Task receives_ahead(Group& g) {
 }
 
 TEST(Mailboxes, ReceivesPostedAheadKeepTheirOrder) {
-  for (std::uint64_t seed = 1; seed <= 2000 && !testing::Test::HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 2 * kSchedules && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Scheduler::get().begin(2, seed, 1 + static_cast<unsigned>(seed % 5));
     ThreadWorld<Scheduled> world(2);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -292,6 +294,31 @@ inline void Exchange::check(const std::string& name) const {
   };
   EXPECT_EQ(wrong(output_, right_output_), 0U) << "elements of the output of " << where();
   EXPECT_EQ(wrong(input_, right_input_), 0U) << "elements of the input of " << where() << " were changed";
+}
+
+/// STRETTO_SEEDS, which says how much time there is: 1 where sanitizers take most of it. Not set, there is enough.
+inline std::uint64_t most_seeds() {
+  const char* limit = std::getenv("STRETTO_SEEDS");
+  return limit == nullptr ? UINT64_MAX : std::strtoull(limit, nullptr, 10);
+}
+
+/// One of those that share a function: without a prediction they are the same.
+inline std::vector<Algorithm> distinct_algorithms() {
+  std::vector<Algorithm> found;
+  for (const Algorithm& algorithm : algorithms()) {
+    const auto is_same = [&](const Algorithm& other) { return other.run == algorithm.run; };
+    if (std::none_of(found.begin(), found.end(), is_same)) found.push_back(algorithm);
+  }
+  return found;
+}
+
+/// All of the registry; where sanitizers take the time, each function once.
+inline std::vector<Algorithm> algorithms_to_test() {
+#ifdef STRETTO_SANITIZED
+  return distinct_algorithms();
+#else
+  return {algorithms().begin(), algorithms().end()};
+#endif
 }
 
 /// Runs `algorithm` once on this rank with call number `call_number`, and checks.

@@ -27,7 +27,7 @@ class EveryPipelinedAlgorithm : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(EveryPipelinedAlgorithm, CountsAndArrivals) {
   for (int ranks : {1, 2, 3, 5, 8, 13}) {
-    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    for (const std::uint64_t seed : seeds(4, ranks)) {
       sim::Options options = options_for(ranks, seed);
       std::mt19937_64 random(seed);
       for (int rank = 0; rank < ranks; ++rank)
@@ -87,7 +87,7 @@ std::vector<Algorithm> hierarchical_algorithms() {
 class EveryHierarchy : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(EveryHierarchy, PlacementsAndRoots) {
-  for (int ranks : {1, 2, 3, 5, 8, 13, 33, 64}) {
+  for (int ranks : ranks_of({1, 2, 3, 5, 8, 13, 33, 64})) {
     // Of an allgather the result has these lengths, not the block.
     const auto n = [&](std::size_t elements) {
       return GetParam().collective == Collective::allgather ? elements / static_cast<std::size_t>(ranks) : elements;
@@ -100,7 +100,7 @@ TEST_P(EveryHierarchy, PlacementsAndRoots) {
 
 // Switches, nodes and packages: those of a hierarchy within a hierarchy.
 TEST_P(EveryHierarchy, OfMoreLevels) {
-  for (int ranks : {7, 16, 40}) {
+  for (int ranks : ranks_of({7, 16, 40})) {
     for (Placement placement : kPlacements) {
       sim::Options options = options_for(ranks, 3);
       options.topology = cluster(ranks, 4, placement);
@@ -185,7 +185,7 @@ std::vector<Algorithm> mapped_algorithms() {
 class EveryMappedAlgorithm : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(EveryMappedAlgorithm, PlacementsAndRoots) {
-  for (int ranks : {1, 2, 3, 5, 8, 13, 33}) run_under_placements(GetParam(), ranks);
+  for (int ranks : ranks_of({1, 2, 3, 5, 8, 13, 33})) run_under_placements(GetParam(), ranks);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryMappedAlgorithm, testing::ValuesIn(mapped_algorithms()), name_of_parameter);

@@ -4,12 +4,27 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "checks.hpp"
 #include "transport/sim/world.hpp"
 
 namespace stretto::conformance {
+
+/// Seeds to run something with: `wanted` of them, or as many as time allows; from `first` on, so that one seed a number
+/// of ranks still has all kinds of options_for.
+inline std::vector<std::uint64_t> seeds(std::uint64_t wanted, int first = 0) {
+  std::vector<std::uint64_t> numbers(std::min(wanted, most_seeds()));
+  std::iota(numbers.begin(), numbers.end(), static_cast<std::uint64_t>(first));
+  return numbers;
+}
+
+/// Numbers of ranks to run something with; the large ones where there is time for several seeds.
+inline std::vector<int> ranks_of(std::vector<int> numbers) {
+  if (most_seeds() == 1) std::erase_if(numbers, [](int ranks) { return ranks > 17; });
+  return numbers;
+}
 
 inline std::string label(const Algorithm& algorithm, int ranks, std::uint64_t seed) {
   return std::string(name_of(algorithm.collective)) + "/" + std::string(algorithm.name) +
@@ -77,7 +92,7 @@ inline std::vector<std::vector<int>> placements(int ranks, std::uint64_t seed) {
 inline void run_under_placements(const Algorithm& algorithm, int ranks, const std::vector<Shape>& more = {}) {
   std::vector<Shape> shapes = shapes_for(algorithm, ranks);
   shapes.insert(shapes.end(), more.begin(), more.end());
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+  for (const std::uint64_t seed : seeds(4, ranks)) {
     for (const std::vector<int>& nodes : placements(ranks, seed)) {
       sim::Options options = options_for(ranks, seed);
       options.nodes = nodes;

@@ -18,8 +18,8 @@ TEST_P(EveryAlgorithm, ProcessCounts) {
   std::vector<int> process_counts(17);
   std::iota(process_counts.begin(), process_counts.end(), 1);
   for (int more : {31, 32, 33, 64}) process_counts.push_back(more);
-  for (int ranks : process_counts) {
-    for (std::uint64_t seed = 0; seed < 4; ++seed)
+  for (int ranks : ranks_of(process_counts)) {
+    for (const std::uint64_t seed : seeds(4, ranks))
       run(GetParam(), options_for(ranks, seed), shapes_for(GetParam(), ranks));
   }
 }
@@ -43,7 +43,7 @@ TEST_P(EveryAlgorithm, EveryRoot) {
 TEST_P(EveryAlgorithm, LongMessagesInWindows) {
   // 50 000 elements are 400 kB: one or several windows of the pool, several of the slots, and several chunks.
   for (int ranks : {2, 3, 8}) {
-    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    for (const std::uint64_t seed : seeds(4, ranks)) {
       run(GetParam(), options_for(ranks, seed), {{50000, ranks - 1, false, false}, {16384, 0, true, false}});
     }
   }
@@ -65,8 +65,8 @@ TEST_P(EveryAlgorithm, EveryOrderOfArrival) {
 }
 
 TEST_P(EveryAlgorithm, RandomArrivals) {
-  for (int ranks : {6, 8, 13, 16, 32}) {
-    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+  for (int ranks : ranks_of({6, 8, 13, 16, 32})) {
+    for (const std::uint64_t seed : seeds(8, ranks)) {
       for (std::uint64_t span : {3'000, 30'000, 1'000'000}) {
         sim::Options options = options_for(ranks, seed);
         std::mt19937_64 random(seed);
@@ -79,8 +79,7 @@ TEST_P(EveryAlgorithm, RandomArrivals) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, testing::ValuesIn(algorithms().begin(), algorithms().end()),
-                         name_of_parameter);
+INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, testing::ValuesIn(algorithms_to_test()), name_of_parameter);
 
 template <class Predicate>
 std::vector<Algorithm> those_that(const Predicate& predicate) {
@@ -93,7 +92,7 @@ class EveryAlgorithmWithAPool : public testing::TestWithParam<Algorithm> {};
 
 // The smallest pool that a communicator takes, where a slot is as long as the whole of it.
 TEST_P(EveryAlgorithmWithAPool, LongMessagesInATinyPool) {
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+  for (const std::uint64_t seed : seeds(4)) {
     sim::Options options = options_for(5, seed);
     options.pool_bytes = 2 * Board::kMinChunkBytes;
     for (int rank = 0; rank < 5; ++rank) options.arrivals_ns.push_back(static_cast<std::int64_t>(seed) * rank * 20'000);
@@ -110,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithmWithAPool,
 class EveryAlgorithmBetweenNodes : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(EveryAlgorithmBetweenNodes, Placements) {
-  for (int ranks : {2, 3, 4, 5, 7, 12, 33}) run_under_placements(GetParam(), ranks);
+  for (int ranks : ranks_of({2, 3, 4, 5, 7, 12, 33})) run_under_placements(GetParam(), ranks);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithmBetweenNodes,
@@ -158,8 +157,8 @@ class EverySortedAlgorithm : public testing::TestWithParam<Algorithm> {
 };
 
 TEST_P(EverySortedAlgorithm, AnyPrediction) {
-  for (int ranks : {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 33}) {
-    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+  for (int ranks : ranks_of({1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 33})) {
+    for (const std::uint64_t seed : seeds(4, ranks)) {
       // All at once, closer together than a step takes, some steps apart, farther than a call takes.
       for (std::int64_t gap : {0, 300, 4'000, 20'000}) {
         const Predicted predicted(ranks, seed, gap);
@@ -179,7 +178,7 @@ class EveryBackgroundAlgorithm : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(EveryBackgroundAlgorithm, BegunAheadOfTheProgram) {
   for (int ranks : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17}) {
-    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    for (const std::uint64_t seed : seeds(12, ranks)) {
       const Predicted predicted(ranks, seed, seed % 3 == 0 ? 300 : 200'000);
       for (const ArrivalOrder& order : predicted.orders) {
         sim::Options options = options_for(ranks, seed);
@@ -238,7 +237,7 @@ TEST(Simulation, DetoursHoldRanksUp) {
 
 // Different collectives in a row, none of which waits for all ranks, on one board.
 TEST(Board, MixedCallsBackToBack) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (const std::uint64_t seed : seeds(20)) {
     sim::Options options = options_for(6, seed);
     for (int rank = 0; rank < 6; ++rank) options.arrivals_ns.push_back(static_cast<std::int64_t>(rank * seed) * 5000);
     sim::World world(options);

@@ -13,6 +13,7 @@ from mpi_jobs import (
     Outcome,
     Part,
     algorithms,
+    each_env,
     mpirun_command,
     non_blocking_turn,
     open_mpi_only,
@@ -42,7 +43,10 @@ PROMISED = {
     "alltoall": "arrival_copy pairwise linear bruck arrival_ordered",
     "alltoallv": "pairwise linear arrival_ordered",
 }
-SHARED_MEMORY = [(str(entry["collective"]), str(entry["name"])) for entry in registry() if entry["needs_shared_memory"]]
+SHARED_MEMORY: dict[str, list[str]] = {}
+for _entry in registry():
+    if _entry["needs_shared_memory"]:
+        SHARED_MEMORY.setdefault(str(_entry["collective"]), []).append(str(_entry["name"]))
 
 
 @pytest.mark.parametrize("collective", PROMISED)
@@ -53,29 +57,12 @@ def test_registry_has_what_was_promised(collective: str) -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "choices"),
     [
-        *((name, "rnig", ("default", "native", "ring")) for name in ("allreduce",)),
-        *((name, "nonsense", ("default", "native", "binomial")) for name in ("reduce", "bcast")),
-        ("barrier", "ring", ("default", "native", "dissemination")),
-        ("allreduce", "ring+1", ("default", "native", "in segments: recursive_doubling+4")),
-        ("iallreduce", "arrival_stripes", ("default", "native", "ring", "in segments")),
-        ("igather", "background_linear_nonblocking", ("default", "native", "linear_nonblocking")),
-        ("ibcast", "native+4", ("default", "native", "binomial")),
-        ("deterministic", "yes", ("0", "1")),
-        ("cma", "on", ("auto", "off")),
-        ("hwloc", "on", ("auto", "off")),
-        ("shm_max_mib", "many", ("MiB",)),
-        ("shm_max_mib", "-1", ("MiB",)),
-        ("shm_max_mib", "1.5", ("MiB",)),
-        ("shm_max_mib", "99999999999999999999999", ("MiB",)),
-        ("background", "always", ("auto", "off", "polled", "thread")),
-        *(
-            ("background_core", value, ("below 1024", "0,2-3"))
-            for value in ("two", "-1", "1.5", "1,,2", "3-1", "0-", "1024", "0 1")
-        ),
+        ("allreduce", "rnig", ("default", "native", "ring")),
         ("background_core", "0,1023", ("cores that this job may use here",)),
     ],
 )
 def test_a_bad_value_is_refused(compiled: Compiled, setting: str, value: str, choices: tuple[str, ...]) -> None:
+    """Of a job; tests/select/configuration_test.cpp has all values that are refused."""
     outcome = run_mpi(compiled("intercept/hundred_calls.c"), 3, stretto_env(**{setting: value}))
     assert outcome.code == 2, outcome.output
     message = one_message(outcome)
@@ -126,23 +113,23 @@ def test_a_wrong_topology_is_told_and_done_without(
 
 
 @pytest.mark.parametrize("ranks", (2, 5))
-@pytest.mark.parametrize(("collective", "name"), SHARED_MEMORY)
-def test_without_shared_memory_another_serves(compiled: Compiled, collective: str, name: str, ranks: int) -> None:
-    env = stretto_env(**{collective: name}, shm_max_mib=0) | {"CHECK_NOT_FORCED": "1"}
+@pytest.mark.parametrize("collective", SHARED_MEMORY)
+def test_without_shared_memory_another_serves(compiled: Compiled, collective: str, ranks: int) -> None:
+    env = each_env(collective, SHARED_MEMORY[collective]) | {"STRETTO_SHM_MAX_MIB": "0", "CHECK_NOT_FORCED": "1"}
     outcome = run_mpi(compiled(PROGRAMS[collective]), ranks, env).check()
     assert "STRETTO_SHM_MAX_MIB" in one_message(outcome)
 
 
-@pytest.mark.parametrize(("collective", "name"), SHARED_MEMORY)
-def test_with_little_shared_memory(compiled: Compiled, collective: str, name: str) -> None:
+@pytest.mark.parametrize("collective", SHARED_MEMORY)
+def test_with_little_shared_memory(compiled: Compiled, collective: str) -> None:
     """1 MiB: the results are right, whoever serves."""
-    env = stretto_env(**{collective: name}, shm_max_mib=1) | {"CHECK_ANY": "1"}
+    env = each_env(collective, SHARED_MEMORY[collective]) | {"STRETTO_SHM_MAX_MIB": "1", "CHECK_ANY": "1"}
     run_mpi(compiled(PROGRAMS[collective]), 5, env).check()
 
 
-@pytest.mark.parametrize(("collective", "name"), SHARED_MEMORY)
-def test_without_single_copy(compiled: Compiled, collective: str, name: str) -> None:
-    env = stretto_env(**{collective: name}, cma="off")
+@pytest.mark.parametrize("collective", SHARED_MEMORY)
+def test_without_single_copy(compiled: Compiled, collective: str) -> None:
+    env = each_env(collective, SHARED_MEMORY[collective]) | {"STRETTO_CMA": "off"}
     run_mpi(compiled(PROGRAMS[collective]), 5, env).check()
 
 

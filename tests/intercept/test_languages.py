@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,12 +10,15 @@ import pytest
 from mpi_jobs import (
     FAMILY,
     LIBRARY,
-    MPICC,
     NATIVE_ENV,
     ROOT,
     Part,
+    algorithms,
+    each_env,
     env_for,
+    mpi_version,
     mpirun_command,
+    night,
     non_blocking_turn,
     run_job,
     run_mpi,
@@ -31,11 +33,18 @@ FORTRAN = {
     "mpi_f08": ("intercept/collectives_f08.f90",),
 }
 NON_BLOCKING = {"mpif.h": ["-DUSE_MPIF_H"], "mpi": [], "mpi_f08": ["-DUSE_MPI_F08"]}
+# One algorithm of each kind: over messages, in shared memory, in the order of arrival.
+MEETING = [
+    setting
+    if setting in ("unloaded", "native", "default", "ring", "slot_exchange", "arrival_chain")
+    else night(setting)
+    for setting in settings("allreduce")
+]
 LATER_CALLS = ("iallreduce", "ibcast", "ireduce", "iallgather", "ibarrier")
 HERE = Path(__file__).resolve().parent
 
 
-@pytest.mark.parametrize("ranks", (1, 3, 8))
+@pytest.mark.parametrize("ranks", (night(1), 3, night(8)))
 @pytest.mark.parametrize("setting", ("unloaded", "native", "default"))
 @pytest.mark.parametrize("interface", FORTRAN)
 def test_fortran(compiled: Compiled, interface: str, setting: str, ranks: int) -> None:
@@ -54,16 +63,13 @@ def test_fortran_forced(compiled: Compiled, interface: str, algorithm: str) -> N
 
 def compiled_non_blocking(compiled: Compiled, interface: str) -> Path:
     """With persistent collectives where the MPI has them."""
-    command = [MPICC, "-E", "-P", "-x", "c", "-"]
-    source = "#include <mpi.h>\nMPI_VERSION\n"
-    text = subprocess.run(command, input=source, check=True, capture_output=True, text=True).stdout
-    options = ["-DPERSISTENT_COLLECTIVES"] if int(text.split()[-1]) >= 4 else []
+    options = ["-DPERSISTENT_COLLECTIVES"] if mpi_version() >= 4 else []
     # MPICH 4.0 gives indices from 0 on in mpi_f08.
     options += ["-DLOWEST_INDEX=0"] if (FAMILY, interface) == ("mpich", "mpi_f08") else []
     return compiled("intercept/non_blocking.F90", *NON_BLOCKING[interface], *options)
 
 
-@pytest.mark.parametrize("ranks", (1, 3, 4))
+@pytest.mark.parametrize("ranks", (night(1), 3, night(4)))
 @pytest.mark.parametrize("interface", NON_BLOCKING)
 def test_fortran_non_blocking_unloaded(compiled: Compiled, interface: str, ranks: int) -> None:
     run_mpi(compiled_non_blocking(compiled, interface), ranks, NATIVE_ENV).check()
@@ -90,7 +96,7 @@ def test_fortran_non_blocking_in_segments(compiled: Compiled, interface: str) ->
         assert re.search(rf"^stretto: {re.escape(line)} ran [1-9]", outcome.output, re.MULTILINE), outcome.output
 
 
-@pytest.mark.parametrize("setting", settings("allreduce"))
+@pytest.mark.parametrize("setting", MEETING)
 def test_c_and_fortran_meet(compiled: Compiled, setting: str) -> None:
     env = env_for("allreduce", setting)
     parts = [Part([compiled("intercept/meeting.c")], 1, env), Part([compiled("intercept/meeting_fortran.f90")], 1, env)]
@@ -98,9 +104,14 @@ def test_c_and_fortran_meet(compiled: Compiled, setting: str) -> None:
     run_job(mpirun_command([*parts, *parts]), {}).check()
 
 
-@pytest.mark.parametrize("setting", settings("allreduce"))
+@pytest.mark.parametrize("setting", ("unloaded", "native", "default"))
 def test_mpi4py(mpi_python: str, setting: str) -> None:
     run_mpi([mpi_python, HERE / "mpi4py_program.py"], 3, env_for("allreduce", setting)).check()
+
+
+def test_mpi4py_forced(mpi_python: str) -> None:
+    env = each_env("allreduce", algorithms("allreduce"))
+    run_mpi([mpi_python, HERE / "mpi4py_program.py"], 3, env).check()
 
 
 def hints_env() -> dict[str, str]:

@@ -113,10 +113,12 @@ static void run_checks(void) {
   int counts[12];
   const int n = test_counts(world_size, counts);
   for (int c = 0; c < n; c++)
-    for (int root = 0; root < world_size; root++) run_contiguous(counts[c], root);
+    for (int root = 0; root < world_size; root++)
+      if (is_checked_with(counts[c], root)) run_contiguous(counts[c], root);
   const int derived_counts[] = {1, 7, 1000, 30011};
   for (int c = 0; c < 4; c++)
     for (int root = 0; root < world_size; root++) {
+      if (!is_checked_with(derived_counts[c], root)) continue;
       run_strided(derived_counts[c], root, true);
       run_strided(derived_counts[c], root, false);
       run_pairs(derived_counts[c], root);

@@ -102,26 +102,34 @@ static void run_whole_buffers(void) {
   int counts[12];
   const int n = test_counts(world_size, counts);
   for (int c = 0; c < n; c++)
-    for (int root = 0; root < world_size; root++) run_one(counts[c], root);
+    for (int root = 0; root < world_size; root++)
+      if (is_checked_with(counts[c], root)) run_one(counts[c], root);
 }
 
-int main(int argc, char** argv) {
+static const char* collective;
+
+static void run_all(void) {
   const BlockCalls gathers = {"gather", "gatherv", false, &gather, &gatherv};
   const BlockCalls scatters = {"scatter", "scatterv", true, &scatter, &scatterv};
   const ExchangeCalls exchanges = {"",        &allgather, &allgatherv, &reduce_scatter_block, &reduce_scatter,
                                    &alltoall, &alltoallv};
   const char* const whole[] = {"allreduce", "reduce", "bcast"};
-  start(&argc, &argv);
-  bool is_whole = argc < 2;
-  for (int i = 0; i < 3 && !is_whole; i++) is_whole = strcmp(argv[1], whole[i]) == 0;
+  bool is_whole = false;
+  for (int i = 0; i < 3; i++) is_whole = is_whole || strcmp(collective, whole[i]) == 0;
   if (is_whole)
     run_whole_buffers();
-  else if (strncmp(argv[1], "gather", strlen("gather")) == 0)
+  else if (strncmp(collective, "gather", strlen("gather")) == 0)
     blocks_run_all(&gathers);
-  else if (strncmp(argv[1], "scatter", strlen("scatter")) == 0)
+  else if (strncmp(collective, "scatter", strlen("scatter")) == 0)
     blocks_run_all(&scatters);
   else
-    exchanges_run_all(&exchanges, argv[1]);
+    exchanges_run_all(&exchanges, collective);
+}
+
+int main(int argc, char** argv) {
+  collective = argc > 1 ? argv[1] : "allreduce";
+  start(&argc, &argv);
+  with_each_algorithm(&run_all);
   return finish();
 }
 #else

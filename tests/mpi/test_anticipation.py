@@ -7,11 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import Outcome, registry, run_mpi, stretto_env
+from mpi_jobs import Outcome, each_env, night, registry, run_mpi, stretto_env
 
 Compiled = Callable[..., Path]
-PREDICTED = [(str(entry["collective"]), str(entry["name"])) for entry in registry() if entry["needs_prediction"]]
-BACKGROUND = [(collective, name) for collective, name in PREDICTED if name.startswith("background_")]
+PREDICTED: dict[str, list[str]] = {}
+for _entry in registry():
+    if _entry["needs_prediction"]:
+        PREDICTED.setdefault(str(_entry["collective"]), []).append(str(_entry["name"]))
+BACKGROUND_GATHERS = [name for name in PREDICTED.get("gather", []) if name.startswith("background_")]
 # Messages over MPI: in shared memory nothing begins ahead.
 MESSAGES = {"STRETTO_SHM_MAX_MIB": "0"}
 TALLY = r"rank 0: (\d+) calls begun ahead, (\d+) given up; order of arrival from history in (\d+), from hints in (\d+)"
@@ -30,7 +33,7 @@ def tally(outcome: Outcome) -> tuple[int, ...]:
     return tuple(int(number) for number in found.groups())
 
 
-@pytest.mark.parametrize("ranks", (2, 3, 7))
+@pytest.mark.parametrize("ranks", (night(2), 3, night(7)))
 @pytest.mark.parametrize("hints", ("none", "hints", "some_hints"))
 @pytest.mark.parametrize("threads", ("polled", "multiple"))
 @pytest.mark.parametrize(
@@ -66,6 +69,7 @@ def test_sorted_by_hints(compiled: Compiled, kind: str, messages: str) -> None:
     assert (begun, given_up) == (0, 0)
 
 
+@pytest.mark.alone
 def test_a_steady_pattern_is_learnt(compiled: Compiled) -> None:
     """Always the same rank comes 20 ms late, and nobody says so."""
     outcome = run_mpi(compiled("mpi/steady_pattern.c"), 4, forced("sorted_linear")).check()
@@ -86,14 +90,14 @@ def test_who_drives_the_background(compiled: Compiled, setting: str) -> None:
 
 
 @pytest.mark.parametrize("forced_between_rounds", (False, True))
-@pytest.mark.parametrize("name", [name for collective, name in BACKGROUND if collective == "gather"])
+@pytest.mark.parametrize("name", BACKGROUND_GATHERS)
 def test_others_leave_before_the_root_comes(compiled: Compiled, name: str, forced_between_rounds: bool) -> None:
     arguments = [name] if forced_between_rounds else []
     env = stretto_env(gather=name) | MESSAGES | {"STRETTO_BACKGROUND": "thread"}
     run_mpi([compiled("mpi/early_leave.c"), *arguments], 4, env).check()
 
 
-@pytest.mark.parametrize("name", [name for collective, name in BACKGROUND if collective == "gather"])
+@pytest.mark.parametrize("name", BACKGROUND_GATHERS)
 @pytest.mark.parametrize("bcast", ("binomial", "arrival_ordered_nonblocking"))
 def test_calls_beside_what_has_begun(compiled: Compiled, name: str, bcast: str) -> None:
     forced_too = {"scatter": "linear_nonblocking", "allreduce": "ring", "reduce": "rebalanced_tree", "bcast": bcast}
@@ -112,10 +116,10 @@ def test_a_thread_that_is_asked_for_is_used(compiled: Compiled, setting: str, ra
     assert re.search(rf"gather: {ran} ran \d+ times", outcome.output), outcome.output
 
 
-@pytest.mark.parametrize(("collective", "name"), PREDICTED)
+@pytest.mark.parametrize("collective", PREDICTED)
 @pytest.mark.parametrize("ranks", (2, 5, 8))
-def test_every_count_and_root(compiled: Compiled, collective: str, name: str, ranks: int) -> None:
-    env = stretto_env(**{collective: name}) | MESSAGES
+def test_every_count_and_root(compiled: Compiled, collective: str, ranks: int) -> None:
+    env = each_env(collective, PREDICTED[collective]) | MESSAGES
     run_mpi(compiled(f"mpi/{collective.removesuffix('v')}_counts.c"), ranks, env).check()
 
 

@@ -12,6 +12,7 @@ import pytest
 from mpi_jobs import run_mpi, stretto_env
 
 Compiled = Callable[..., Path]
+pytestmark = pytest.mark.alone
 KIND = "background_sorted_linear_synchronised"
 RANKS = 2
 

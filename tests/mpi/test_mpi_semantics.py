@@ -16,6 +16,8 @@ from mpi_jobs import (
     check_unless_native_fails,
     each_env,
     env_for,
+    needs_mpi_4,
+    night,
     run_mpi,
     settings,
     stretto_env,
@@ -37,8 +39,17 @@ def loading_env(loading: str) -> dict[str, str]:
     return env | (NATIVE_ENV if loading == "native" else {})
 
 
-@pytest.mark.parametrize("ranks", (2, 3, 8))
-@pytest.mark.parametrize("loading", LOADING)
+@pytest.mark.parametrize(
+    ("loading", "ranks"),
+    [
+        *(("default", ranks) for ranks in (2, 3, 8)),
+        *(
+            each(loading, ranks)
+            for loading in LOADING[:2]
+            for ranks, each in ((2, night), (3, pytest.param), (8, night))
+        ),
+    ],
+)
 @pytest.mark.parametrize("program", ("ops_types", "user_operations", "threads", *EVERY_COLLECTIVE))
 def test_by_default(compiled: Compiled, program: str, loading: str, ranks: int) -> None:
     if loading in ("unloaded", "native"):
@@ -66,12 +77,12 @@ def test_long_elements(compiled: Compiled, numbers: int) -> None:
 
 
 # Its threads begin MPI in a way of their own.
-@pytest.mark.parametrize(("collective", "name"), [(each, name) for each in FORCED for name in algorithms(each)])
-def test_threads_forced(compiled: Compiled, collective: str, name: str) -> None:
-    run_mpi(compiled("mpi/threads.c"), 5, stretto_env(**{collective: name})).check()
+@pytest.mark.parametrize("collective", FORCED)
+def test_threads_forced(compiled: Compiled, collective: str) -> None:
+    run_mpi(compiled("mpi/threads.c"), 5, each_env(collective, algorithms(collective))).check()
 
 
-@pytest.mark.parametrize("seed", (2, 3, 4))
+@pytest.mark.parametrize("seed", (2, night(3), night(4)))
 def test_long_mixture(compiled: Compiled, seed: int) -> None:
     run_mpi([compiled("mpi/mixture.c"), str(seed), "1000"], 7, stretto_env()).check()
 
@@ -105,17 +116,23 @@ def test_fatal_errors_end_the_job(compiled: Compiled, loading: str) -> None:
     assert not outcome.leftovers
 
 
-@pytest.mark.parametrize("setting", settings("allreduce"))
-def test_same_bits_on_every_rank(compiled: Compiled, setting: str) -> None:
-    run_mpi(compiled("mpi/floating_bits.c"), 5, env_for("allreduce", setting)).check()
+@pytest.mark.parametrize("loading", LOADING)
+def test_same_bits_on_every_rank(compiled: Compiled, loading: str) -> None:
+    run_mpi(compiled("mpi/floating_bits.c"), 5, env_for("allreduce", loading)).check()
 
 
-@pytest.mark.parametrize("setting", [name for name in settings("allreduce") if name not in ("unloaded", "native")])
-def test_deterministic_runs_are_reproducible(compiled: Compiled, setting: str) -> None:
-    env = stretto_env(allreduce=setting, deterministic=1)
-    hashes = [run_mpi(compiled("mpi/floating_bits.c"), 5, env).check().lines("hash: ") for _ in range(2)]
-    assert hashes[0]
-    assert hashes[0] == hashes[1]
+def test_same_bits_on_every_rank_forced(compiled: Compiled) -> None:
+    names = algorithms("allreduce")
+    outcome = run_mpi(compiled("mpi/floating_bits.c"), 5, each_env("allreduce", names)).check()
+    assert [line.split()[0] for line in outcome.lines("hash: ")] == names
+
+
+def test_deterministic_runs_are_reproducible(compiled: Compiled) -> None:
+    names = ["default", *algorithms("allreduce")]
+    env = each_env("allreduce", names) | stretto_env(deterministic=1)
+    first, second = (run_mpi(compiled("mpi/floating_bits.c"), 5, env).check().lines("hash: ") for _ in range(2))
+    assert [line.split()[0] for line in first] == names
+    assert first == second
 
 
 @pytest.mark.parametrize("loading", LOADING)
@@ -125,6 +142,7 @@ def test_begin_and_end(compiled: Compiled, loading: str, arguments: list[str], r
     run_mpi([compiled("mpi/lifecycle.c"), *arguments], ranks, loading_env(loading)).check()
 
 
+@needs_mpi_4("sessions")
 @pytest.mark.parametrize("loading", LOADING)
 def test_sessions(compiled: Compiled, loading: str) -> None:
     program = compiled("mpi/sessions.c")

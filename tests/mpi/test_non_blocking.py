@@ -11,6 +11,8 @@ from mpi_jobs import (
     NATIVE_ENV,
     NON_BLOCKING_TURNS,
     each_env,
+    needs_mpi_4,
+    night,
     non_blocking_turn,
     of_messages_alone,
     run_mpi,
@@ -28,7 +30,7 @@ def test_each_algorithm_is_right(compiled: Compiled, number: int) -> None:
     run_mpi(compiled("mpi/non_blocking.c"), (2, 3, 5, 8)[number % 4], env).check()
 
 
-@pytest.mark.parametrize("ranks", (1, 2, 5))
+@pytest.mark.parametrize("ranks", (1, night(2), 5))
 @pytest.mark.parametrize("background", ("unloaded", "thread", "auto", "off"))
 def test_whoever_drives_them(compiled: Compiled, background: str, ranks: int) -> None:
     ours = stretto_env(**non_blocking_turn(0), background=background)
@@ -38,6 +40,7 @@ def test_whoever_drives_them(compiled: Compiled, background: str, ranks: int) ->
     run_mpi(compiled("mpi/non_blocking.c"), ranks, env).check()
 
 
+@needs_mpi_4("persistent collectives")
 @pytest.mark.parametrize("ranks", (2, 3, 8))
 @pytest.mark.parametrize("number", range(2))
 def test_persistent(compiled: Compiled, number: int, ranks: int) -> None:

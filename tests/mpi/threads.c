@@ -8,9 +8,12 @@ typedef struct {
   uint32_t shared, mine;
 } Work;
 
+/* With each of many algorithms, a part of what is done with one. */
+static int rounds(int wanted) { return check_algorithm == NULL || is_thorough() ? wanted : wanted / 4; }
+
 static void* run_thread(void* argument) {
   Work* work = argument;
-  for (int i = 0; i < 200; i++) {
+  for (int i = 0; i < rounds(200); i++) {
     const Call call = random_call(&work->shared, world_size);
     random_delay(&work->mine, 300);
     run_call(work->comm, &call);
@@ -21,7 +24,7 @@ static void* run_thread(void* argument) {
 /* Threads that also make and free communicators, as a library does that is called from several threads. */
 static void* run_lifetimes(void* argument) {
   const Work* work = argument;
-  for (int i = 0; i < 20; i++) {
+  for (int i = 0; i < rounds(20); i++) {
     MPI_Comm comm;
     MPI_Comm_dup(work->comm, &comm);
     const Call call = {i % kCollectives, 500, i % world_size, i, false};
@@ -31,11 +34,18 @@ static void* run_lifetimes(void* argument) {
   return NULL;
 }
 
-static void run_both(void* (*function)(void*), Work work[2]) {
+static Work work[2];
+
+static void run_both(void* (*function)(void*)) {
   pthread_t second;
   pthread_create(&second, NULL, function, &work[1]);
   function(&work[0]);
   pthread_join(second, NULL);
+}
+
+static void run_all(void) {
+  run_both(run_thread);
+  run_both(run_lifetimes);
 }
 
 int main(int argc, char** argv) {
@@ -47,14 +57,12 @@ int main(int argc, char** argv) {
     if (world_rank == 0) printf("skip: this MPI has no MPI_THREAD_MULTIPLE\n");
     return 0;
   }
-  Work work[2];
   for (uint32_t i = 0; i < 2; i++) {
     MPI_Comm_dup(MPI_COMM_WORLD, &work[i].comm);
     work[i].shared = 99u + i;
     work[i].mine = 7u * (uint32_t)world_rank + i + 1;
   }
-  run_both(run_thread, work);
-  run_both(run_lifetimes, work);
+  with_each_algorithm(&run_all);
   MPI_Comm_free(&work[0].comm);
   MPI_Comm_free(&work[1].comm);
   return finish();

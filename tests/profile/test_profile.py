@@ -161,6 +161,7 @@ def test_algorithms_made_on_the_way_have_one_name_on_all_ranks(compiled: Compile
     assert len(set(base.values())) == 1, ran
 
 
+@pytest.mark.alone
 @needs_four_ranks
 def test_planted_lateness_is_found(compiled: Compiled, tmp_path: Path) -> None:
     """Rank 3 comes 40 ms late to 10 of 30 allreduces, rank 1 comes 5 ms late to all broadcasts, whose root it is.
@@ -249,10 +250,6 @@ def test_oldest_records_make_room_and_are_counted(compiled: Compiled, tmp_path: 
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"profile_every": "0"}, ["STRETTO_PROFILE_EVERY=0", "1"]),
-        ({"profile_every": "often"}, ["STRETTO_PROFILE_EVERY=often"]),
-        ({"profile_max_mib": "1"}, ["STRETTO_PROFILE_MAX_MIB=1", "from 2 "]),
-        ({"profile_start": "later"}, ["STRETTO_PROFILE_START=later", "off or on"]),
         ({"profile_collectives": "scan,scam"}, ["STRETTO_PROFILE_COLLECTIVES=scam", "allreduce", "scan"]),
         ({"profile": "/proc/none"}, ["STRETTO_PROFILE", "/proc/none"]),
     ],
@@ -260,6 +257,7 @@ def test_oldest_records_make_room_and_are_counted(compiled: Compiled, tmp_path: 
 def test_bad_settings_are_refused(
     compiled: Compiled, tmp_path: Path, settings: dict[str, str], words: list[str]
 ) -> None:
+    """Those that take more than reading them; tests/select/configuration_test.cpp has the others."""
     env = stretto_env(**({"profile": str(tmp_path / "profile")} | settings))
     outcome = run_mpi([compiled("profile/many_calls.c"), "count", "1"], 2, env)
     assert outcome.code == 2

@@ -65,6 +65,7 @@ def measured_delays(tmp_path: Path, arrival: str, *arguments: str) -> Any:
     return np.array(run_native(tmp_path, *words)["sizes"][0]["samples"]["delays"])
 
 
+@pytest.mark.alone
 def test_ranks_start_at_an_agreed_moment(tmp_path: Path) -> None:
     """Two ranks on two cores: hardly any comes before it, or late by more than the scheduler's whim."""
     content = run_native(tmp_path, "allreduce", "--sizes", "8", "--iterations", "100", "--sync", "window")

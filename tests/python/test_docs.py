@@ -33,10 +33,12 @@ REFERENCE = re.compile(
 def copy_sources(tree: Path) -> None:
     """What the C++ build needs, as it is in the working tree."""
     ignore = shutil.ignore_patterns("__pycache__", ".*_cache", "results")
-    parts = ["cmake", "src", "include", "bench", "sim", "apps"]
-    parts += [path.parent.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/*/CMakeLists.txt")]
-    for part in parts:
+    for part in ("cmake", "src", "include", "bench", "sim", "apps"):
         shutil.copytree(ROOT / part, tree / part, ignore=ignore)
+    (tree / "tests").mkdir()
+    shutil.copy(ROOT / "tests/CMakeLists.txt", tree / "tests")
+    for path in ROOT.glob("tests/*/CMakeLists.txt"):
+        shutil.copytree(path.parent, tree / path.parent.relative_to(ROOT), ignore=ignore)
     shutil.copy(ROOT / "CMakeLists.txt", tree)
 
 
