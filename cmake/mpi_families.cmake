@@ -36,7 +36,7 @@ endfunction()
 
 function(stretto_add_library)
   set(library stretto_${mpi_family})
-  add_library(${library} SHARED ${STRETTO_INTERCEPT} $<TARGET_OBJECTS:stretto_engine>)
+  add_library(${library} SHARED ${STRETTO_MPI} $<TARGET_OBJECTS:stretto_engine>)
   target_include_directories(${library} PRIVATE src include)
   target_include_directories(${library} SYSTEM PRIVATE ${mpi_includes})
   target_compile_definitions(${library} PRIVATE ${mpi_definitions})

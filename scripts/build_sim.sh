@@ -10,5 +10,5 @@ if ! command -v smpicxx >/dev/null; then
   can_apt || { say "smpicxx is missing: install SimGrid 3.32 or newer (https://simgrid.org)"; exit 1; }
   apt_install libsimgrid-dev
 fi
-CXX="$(command -v smpicxx)" cmake -S sim/smpi -B build-sim -G Ninja
+CXX="$(command -v smpicxx)" cmake -S sim/simgrid -B build-sim -G Ninja
 cmake --build build-sim

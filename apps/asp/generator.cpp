@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "bench/random.hpp"
+#include "bench/driver/random.hpp"
 
 namespace stretto::asp {
 namespace {

@@ -1,6 +1,6 @@
 #include "input.hpp"
 
-#include "bench/random.hpp"
+#include "bench/driver/random.hpp"
 
 namespace stretto::fft {
 namespace {

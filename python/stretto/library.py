@@ -54,7 +54,7 @@ def preload_library(family: str) -> Path:
 
 
 def nospin_library() -> Path:
-    """The library that makes idle ranks sleep (src/cluster/nospin.c). Raises StrettoError as `preload_library` does."""
+    """The library that makes idle ranks sleep (tools/nospin.c). Raises StrettoError as `preload_library` does."""
     return _loadable("libstretto_nospin.so", "not built: run `make build`")
 
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/collective.hpp"
 #include "core/costs.hpp"
 #include "core/executor.hpp"
 #include "core/reduction.hpp"
@@ -14,67 +15,9 @@
 
 namespace stretto {
 
-struct Algorithm;
-class ArrivalOrder;
 class Board;
 class RankMaps;
 class RemoteWords;
-
-/// A run of elements.
-struct Block {
-  std::size_t first;
-  std::size_t count;
-};
-
-/// The program's side of a call that the engine has begun ahead of it: its buffers are not ours before it is there.
-struct Caller {
-  Signal here;  // 1: the buffers below are valid
-  const std::byte* input = nullptr;
-  std::byte* output = nullptr;
-
-  void arrive(Platform& platform, const std::byte* input_, std::byte* output_) {
-    input = input_;
-    output = output_;
-    platform.publish(here, 1);
-  }
-};
-
-/// The arguments of a collective, the same struct for all of them. Counts are in elements; `input` may equal `output`
-/// (in place). Reduce: `output` matters at the root only, and is null elsewhere. Bcast: data is in `output`. Scatter
-/// and gather: `count` is one block; the root's `input`, or `output`, holds one a rank; in place the root's own block
-/// is where it belongs already. Scatterv and gatherv: `count` is this rank's own block.
-/// Allgather: as a gather of which every rank is the root. Reduce_scatter: `input` holds a block for each rank,
-/// `output` takes this rank's own, in place at the beginning of the input. Alltoall: both hold a block for each rank.
-/// Allgatherv and reduce_scatter: `count` is this rank's own block, and all ranks know the lengths of all; alltoallv:
-/// it has none. Of a call with a block for each rank that is done in parts, each takes `count` elements of every block,
-/// which are `stride` elements apart.
-struct Call {
-  const std::byte* input = nullptr;
-  std::byte* output = nullptr;
-  std::size_t count = 0;
-  std::size_t element_bytes = 1;
-  const Reduction* reduction = nullptr;
-  int root = 0;                          // the same on all ranks; 0 of a collective without one
-  std::size_t stride = 0;                // from one rank's block to the next; less than `count` means `count`
-  const Block* blocks = nullptr;         // where each rank's block is, if not so: at the root, or at all where none is
-  const Block* output_blocks = nullptr;  // alltoallv: the same of the output; `blocks` is of the input
-  const ArrivalOrder* order = nullptr;   // in which the ranks are expected, where that is known; see OrderUse
-  Caller* ahead = nullptr;               // the program is not in the call yet, and will be there; see Group::caller
-  std::uint64_t number = 0;              // of a call that uses remote words, and of each segment of it
-  const Algorithm* between = nullptr;    // allreduce::node_stripes, bcast::first_comers: what goes between nodes
-
-  std::size_t bytes() const { return count * element_bytes; }
-
-  /// Whether the program is in the call, so that `input` and `output` are valid.
-  bool is_here() {
-    if (ahead == nullptr) return true;
-    if (!ahead->here.reached(1)) return false;
-    input = ahead->input;
-    output = ahead->output;
-    ahead = nullptr;
-    return true;
-  }
-};
 
 /// One rank's connection to the others of a communicator; lives as long as the communicator.
 struct Endpoint {

@@ -144,7 +144,7 @@ void read_profile(ProfileSettings& profile, std::string& error) {
 }  // namespace
 
 bool can_be_non_blocking(const Algorithm& algorithm) {
-  return algorithm.memory == Memory::none && !algorithm.uses_words && !algorithm.needs_prediction();
+  return algorithm.needs.memory == Memory::none && !algorithm.needs.words && !algorithm.needs_prediction();
 }
 
 namespace {

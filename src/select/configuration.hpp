@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "algorithms/registry.hpp"
+#include "catalogue/catalogue.hpp"
 
 namespace stretto {
 

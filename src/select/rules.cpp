@@ -4,7 +4,7 @@
 #include <atomic>
 #include <string>
 
-#include "algorithms/patterns/segments.hpp"
+#include "algorithms/parts/segments.hpp"
 
 namespace stretto {
 namespace {
@@ -117,7 +117,7 @@ const Algorithm* rule_by_places(const CallFacts& facts) {
 const Algorithm* rule_between_nodes(const CallFacts& facts, bool background) {
   if (facts.ranks > kMostRanks) return nullptr;
   const Algorithm* const by_places = facts.shared_nodes.count > 0 ? rule_by_places(facts) : nullptr;
-  if (by_places != nullptr && (facts.commutative || !by_places->commutative_only)) return by_places;
+  if (by_places != nullptr && (facts.commutative || !by_places->needs.commutative)) return by_places;
   const bool fills_pipeline = facts.bytes >= kPipelinedFrom * static_cast<std::size_t>(facts.ranks);
   switch (facts.collective) {
     case Collective::allreduce:
@@ -195,10 +195,18 @@ bool rule_may_serve(Collective collective, std::size_t bytes, int ranks) {
       return is_worth_copying(bytes, ranks);
     case Collective::reduce_scatter_block:
       return bytes >= kAroundFrom && ranks <= kMostRanks;
+    case Collective::allreduce:
+    case Collective::reduce:
+    case Collective::bcast:
+    case Collective::barrier:
+      return true;
     default:
-      return collective <= Collective::barrier;
+      return false;
   }
 }
+
+// Whether its tree is laid out by where ranks are.
+bool has_places(const Algorithm& algorithm) { return algorithm.shape != nullptr && *algorithm.shape == kByPlaces; }
 
 // Native algorithms may depend on timing; these do not.
 const Algorithm* steady(Collective collective) {
@@ -243,20 +251,20 @@ bool may_serve(const Configuration& configuration, Collective collective, std::s
 }
 
 bool can_serve(const Algorithm& algorithm, const CallFacts& facts) {
-  if (algorithm.commutative_only && !facts.commutative) return false;
+  if (algorithm.needs.commutative && !facts.commutative) return false;
   if (algorithm.begins_ahead && !facts.may_begin_ahead) return false;
-  if (algorithm.uses_words && !facts.remote_words) return false;
-  if (algorithm.memory == Memory::none) return true;
+  if (algorithm.needs.words && !facts.remote_words) return false;
+  if (algorithm.needs.memory == Memory::none) return true;
   const bool has_memory = algorithm.uses_node_memory() ? facts.shared_nodes.boards : facts.shared_memory;
   if (!has_memory) return false;
-  if (algorithm.max_bytes > 0 && facts.element_bytes > algorithm.max_bytes) return false;
+  if (algorithm.needs.max_bytes > 0 && facts.element_bytes > algorithm.needs.max_bytes) return false;
   return !algorithm.needs_pool(facts.bytes, facts.ranks) ||
          facts.element_bytes <= facts.pool_window / algorithm.messages_in_pool(facts.ranks);
 }
 
 bool looks_inside_nodes(const Algorithm& algorithm, bool one_node) {
-  if (algorithm.memory != Memory::none) return false;
-  if (algorithm.map != nullptr || algorithm.name.starts_with("event_topology")) return true;
+  if (algorithm.needs.memory != Memory::none) return false;
+  if (algorithm.map != nullptr || has_places(algorithm)) return true;
   if (algorithm.hierarchy == nullptr) return false;
   const auto within_looks = [](const Algorithm* within) {
     return within != nullptr && looks_inside_nodes(*within, true);

@@ -1,6 +1,6 @@
 // The profile file: many threads at once, the ring, a full disk.
 
-#include "profile/profile_file.hpp"
+#include "mpi/profile/profile_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

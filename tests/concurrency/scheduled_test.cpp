@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "../conformance/checks.hpp"
-#include "scheduler.hpp"
-#include "thread_world.hpp"
+#include "concurrency/scheduler.hpp"
+#include "concurrency/thread_world.hpp"
+#include "conformance/checks.hpp"
 
 namespace stretto {
 void schedule_point() { concurrency::Scheduler::get().step(false); }
@@ -65,7 +65,7 @@ void explore_all(const Algorithm& algorithm, std::uint64_t schedules) {
 class Interleavings : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(Interleavings, AreAllRight) {
-  explore_all(GetParam(), GetParam().memory == Memory::none ? kSchedules / 5 : kSchedules);
+  explore_all(GetParam(), GetParam().needs.memory == Memory::none ? kSchedules / 5 : kSchedules);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, Interleavings, testing::ValuesIn(conformance::distinct_algorithms()),

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "arrival/board.hpp"
+#include "board/board.hpp"
 #include "topology/rank_maps.hpp"
 #include "transport/shm/mailboxes.hpp"
 #include "transport/shm/node_platform.hpp"

@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "../conformance/checks.hpp"
-#include "thread_world.hpp"
+#include "concurrency/thread_world.hpp"
+#include "conformance/checks.hpp"
 
 namespace stretto::concurrency {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/registry.hpp"
-#include "arrival/order.hpp"
+#include "catalogue/catalogue.hpp"
+#include "prediction/order.hpp"
 
 namespace stretto::conformance {
 
@@ -306,7 +306,9 @@ inline std::uint64_t most_seeds() {
 inline std::vector<Algorithm> distinct_algorithms() {
   std::vector<Algorithm> found;
   for (const Algorithm& algorithm : algorithms()) {
-    const auto is_same = [&](const Algorithm& other) { return other.run == algorithm.run; };
+    const auto is_same = [&](const Algorithm& other) {
+      return other.run == algorithm.run && other.shape == algorithm.shape;
+    };
     if (std::none_of(found.begin(), found.end(), is_same)) found.push_back(algorithm);
   }
   return found;

@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "algorithms/patterns/tree_shapes.hpp"
-#include "checks.hpp"
+#include "algorithms/parts/tree_shapes.hpp"
+#include "conformance/checks.hpp"
 #include "transport/sim/world.hpp"
 
 namespace stretto::conformance {

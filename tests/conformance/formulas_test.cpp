@@ -7,7 +7,7 @@
 #include <bit>
 #include <numeric>
 
-#include "checks.hpp"
+#include "conformance/checks.hpp"
 #include "transport/sim/world.hpp"
 
 namespace stretto::conformance {

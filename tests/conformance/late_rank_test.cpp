@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runs.hpp"
+#include "conformance/runs.hpp"
 
 namespace stretto::conformance {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <random>
 
-#include "algorithms/patterns/meetings.hpp"
-#include "algorithms/patterns/straggler_cube.hpp"
-#include "algorithms/registry.hpp"
-#include "arrival/order.hpp"
+#include "algorithms/allreduce/straggler_cube.hpp"
+#include "algorithms/reduce/meetings.hpp"
+#include "catalogue/catalogue.hpp"
+#include "prediction/order.hpp"
 #include "transport/sim/world.hpp"
 
 namespace stretto::conformance {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "checks.hpp"
+#include "conformance/checks.hpp"
 #include "transport/sim/world.hpp"
 
 namespace stretto::conformance {
@@ -63,7 +63,7 @@ inline std::vector<Shape> shapes_for(const Algorithm& algorithm, int ranks) {
                             static_cast<std::size_t>(ranks), std::size_t{13}, std::size_t{1000}}) {
     for (bool in_place : {false, true}) {
       shapes.push_back({count, root, in_place, false});
-      if (!algorithm.commutative_only) shapes.push_back({count, root, in_place, true});
+      if (!algorithm.needs.commutative) shapes.push_back({count, root, in_place, true});
       root = (root + 1) % ranks;
     }
   }
@@ -96,7 +96,7 @@ inline void run_under_placements(const Algorithm& algorithm, int ranks, const st
     for (const std::vector<int>& nodes : placements(ranks, seed)) {
       sim::Options options = options_for(ranks, seed);
       options.nodes = nodes;
-      options.shared_memory = algorithm.memory != Memory::none;
+      options.shared_memory = algorithm.needs.memory != Memory::none;
       run(algorithm, options, shapes);
     }
   }

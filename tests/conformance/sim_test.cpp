@@ -7,7 +7,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "runs.hpp"
+#include "conformance/runs.hpp"
 
 namespace stretto::conformance {
 namespace {
@@ -35,7 +35,7 @@ TEST_P(EveryAlgorithm, ManyRanks) {
 TEST_P(EveryAlgorithm, EveryRoot) {
   for (int ranks = 1; ranks <= 9; ++ranks) {
     std::vector<Shape> shapes;
-    for (int root = 0; root < ranks; ++root) shapes.push_back({19, root, root % 2 == 0, !GetParam().commutative_only});
+    for (int root = 0; root < ranks; ++root) shapes.push_back({19, root, root % 2 == 0, !GetParam().needs.commutative});
     run(GetParam(), options_for(ranks, 2), shapes);
   }
 }
@@ -102,7 +102,7 @@ TEST_P(EveryAlgorithmWithAPool, LongMessagesInATinyPool) {
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithmWithAPool,
                          testing::ValuesIn(those_that([](const Algorithm& algorithm) {
-                           return algorithm.memory == Memory::pool;
+                           return algorithm.needs.memory == Memory::pool;
                          })),
                          name_of_parameter);
 
@@ -114,7 +114,7 @@ TEST_P(EveryAlgorithmBetweenNodes, Placements) {
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithmBetweenNodes,
                          testing::ValuesIn(those_that([](const Algorithm& algorithm) {
-                           return algorithm.memory == Memory::none;
+                           return algorithm.needs.memory == Memory::none;
                          })),
                          name_of_parameter);
 

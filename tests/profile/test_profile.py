@@ -310,7 +310,7 @@ def test_programs_that_do_everything_run_under_the_profiler(compiled: Compiled, 
 
 
 def test_flags_are_those_of_the_format() -> None:
-    text = (Path(__file__).resolve().parents[2] / "src/profile/format.hpp").read_text()
+    text = (Path(__file__).resolve().parents[2] / "src/mpi/profile/format.hpp").read_text()
     for name, value in (("kNonBlocking", NON_BLOCKING), ("kPersistent", PERSISTENT), ("kInPlace", IN_PLACE)):
         assert f"{name} = {value};" in text
 

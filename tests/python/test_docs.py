@@ -26,18 +26,18 @@ BLOCK = re.compile(r"^<!-- (?P<order>[^\n]+) -->\n```\w+\n(?P<text>.*?)^```$", r
 INSERT = re.compile(r"insert after: (?P<anchor>.+) in: (?P<path>\S+)")
 LINK = re.compile(r"\]\((?!\w+:)(?P<path>[^)#\s]+)(#[^)]*)?\)")
 REFERENCE = re.compile(
-    r"`(?P<path>(?:src|include|tests|bench|python|scripts|docs|cmake|apps)/[\w./-]+)(?:::(?P<name>\w+))?`"
+    r"`(?P<path>(?:src|include|tests|bench|python|scripts|docs|cmake|apps|tools|sim)/[\w./-]+)(?:::(?P<name>\w+))?`"
 )
 
 
 def copy_sources(tree: Path) -> None:
     """What the C++ build needs, as it is in the working tree."""
     ignore = shutil.ignore_patterns("__pycache__", ".*_cache", "results")
-    for part in ("cmake", "src", "include", "bench", "sim", "apps"):
+    for part in ("cmake", "src", "include", "bench", "sim", "apps", "tools"):
         shutil.copytree(ROOT / part, tree / part, ignore=ignore)
     (tree / "tests").mkdir()
     shutil.copy(ROOT / "tests/CMakeLists.txt", tree / "tests")
-    for path in ROOT.glob("tests/*/CMakeLists.txt"):
+    for path in ROOT.glob("tests/**/*/CMakeLists.txt"):
         shutil.copytree(path.parent, tree / path.parent.relative_to(ROOT), ignore=ignore)
     shutil.copy(ROOT / "CMakeLists.txt", tree)
 

@@ -100,7 +100,7 @@ def test_every_form_is_recognised_and_written_as_the_same_tree(path: Path) -> No
 
 
 def test_topology_conf_is_read_as_the_library_reads_it() -> None:
-    """The cases of tests/conformance/network_test.cpp."""
+    """The cases of tests/topology/network_test.cpp."""
     text = (
         "# the cluster's\nSwitchName=leaf0 Nodes=n[00-01] LinkSpeed=100\nswitchname=leaf1 nodes=n[02-03]  # any case\n"
         "SwitchName=spine Switches=leaf[0-1]\nSwitchName=island Nodes=gpu0\n"

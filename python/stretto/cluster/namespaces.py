@@ -118,7 +118,7 @@ class Nodes:
     ) -> "subprocess.CompletedProcess[str]":
         """Run an MPI program on the nodes in turn, one rank each if not told otherwise.
 
-        `nospin`: idle ranks sleep, see src/cluster/nospin.c; by default where no two ranks share a node. `stretto`:
+        `nospin`: idle ranks sleep, see tools/nospin.c; by default where no two ranks share a node. `stretto`:
         with Stretto's library. `preload`: with these libraries. The others are those of `execute`.
         """
         ranks = len(self.names) if ranks is None else ranks

@@ -1,4 +1,4 @@
-"""Reading profile files, one a rank; src/profile/format.hpp and docs/profile-format.md tell what they hold."""
+"""Reading profile files, one a rank; src/mpi/profile/format.hpp and docs/profile-format.md tell what they hold."""
 
 from __future__ import annotations
 

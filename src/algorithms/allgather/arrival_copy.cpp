@@ -5,8 +5,9 @@
 // arrival: its block is copied in and out, and it takes those of all others. Up to 96 bytes travel in a cache line, up
 // to 32 KiB in the rank's slot, more in the pool.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/arrived_blocks.hpp"
+#include "board/arrived_blocks.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::allgather {
 
@@ -17,5 +18,17 @@ Task arrival_copy(Group& g, Call call) {
   Task taking = take_all_blocks(g, call);
   co_await taking;
 }
+
+using namespace letters;
+
+extern constinit const Description arrival_copy_described{
+    .collective = Collective::allgather,
+    .name = "arrival_copy",
+    .run = &arrival_copy,
+    .needs = {.memory = Memory::pool, .pool_from = Board::kSlotBytes + 1},
+    .summary = "blocks are left in shared memory and taken as they come",
+    .source = "Qian, Afsahi 2011",
+    .cost = both(N * kappa),
+};
 
 }  // namespace stretto::allgather

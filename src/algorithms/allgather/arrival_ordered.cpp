@@ -7,8 +7,9 @@
 // early ranks have exchanged theirs, and nothing was sent to where nobody was. For blocks long enough that P-1 notices
 // a rank do not matter.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/direct_exchange.hpp"
+#include "algorithms/parts/direct_exchange.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::allgather {
 
@@ -16,5 +17,17 @@ Task arrival_ordered(Group& g, Call call) {
   const OwnBlockForAll own(g, call);
   co_await exchange_as_announced(g, own.call());
 }
+
+using namespace letters;
+
+extern constinit const Description arrival_ordered_described{
+    .collective = Collective::allgather,
+    .with_lengths = Collective::allgatherv,
+    .name = "arrival_ordered",
+    .run = &arrival_ordered,
+    .summary = "everybody sends first to those who have announced themselves",
+    .source = "Qian, Afsahi 2011",
+    .cost = both(2 * alpha + N * beta),
+};
 
 }  // namespace stretto::allgather

@@ -5,9 +5,10 @@
 // Cost: log2(P) α + (P-1) nβ, n bytes a block, and a copy of all blocks into the order of ranks. After the last arrival
 // the same. For short blocks on any number of ranks.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/exchange.hpp"
-#include "algorithms/patterns/packed_blocks.hpp"
+#include "algorithms/parts/exchange.hpp"
+#include "algorithms/parts/packed_blocks.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::allgather {
 
@@ -26,5 +27,17 @@ Task bruck(Group& g, Call call) {
   }
   places.copy_out(g, call, blocks);
 }
+
+using namespace letters;
+
+extern constinit const Description bruck_described{
+    .collective = Collective::allgather,
+    .with_lengths = Collective::allgatherv,
+    .name = "bruck",
+    .run = &bruck,
+    .summary = "all there is to the rank 2^t before, log P rounds for any P",
+    .source = "Bruck et al. 1997",
+    .cost = both(log(P) * alpha + N * beta + N * kappa),
+};
 
 }  // namespace stretto::allgather

@@ -5,8 +5,9 @@
 // and out of the last rank. Early ranks have each other's blocks by then. All messages share the ports, those to ranks
 // that are not there yet as well: with many ranks they get into each other's way.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/direct_exchange.hpp"
+#include "algorithms/parts/direct_exchange.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::allgather {
 
@@ -14,5 +15,17 @@ Task linear(Group& g, Call call) {
   const OwnBlockForAll own(g, call);
   co_await exchange_at_once(g, own.call());
 }
+
+using namespace letters;
+
+extern constinit const Description linear_described{
+    .collective = Collective::allgather,
+    .with_lengths = Collective::allgatherv,
+    .name = "linear",
+    .run = &linear,
+    .summary = "everybody sends to everybody at once",
+    .source = "Stretto",
+    .cost = both(alpha + N * beta),
+};
 
 }  // namespace stretto::allgather

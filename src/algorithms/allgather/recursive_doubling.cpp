@@ -6,10 +6,11 @@
 // middle ones on a power of two. Blocks that do not lie side by side in the order of ranks (allgatherv, segments of a
 // pipeline) are copied once more.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/fold.hpp"
-#include "algorithms/patterns/halving.hpp"
-#include "algorithms/patterns/packed_blocks.hpp"
+#include "algorithms/parts/fold.hpp"
+#include "algorithms/parts/halving.hpp"
+#include "algorithms/parts/packed_blocks.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::allgather {
 
@@ -41,5 +42,17 @@ Task recursive_doubling(Group& g, Call call) {
   co_await fold_out(g, fold, all, blocks);
   if (!direct) places.copy_out(g, call, blocks);
 }
+
+using namespace letters;
+
+extern constinit const Description recursive_doubling_described{
+    .collective = Collective::allgather,
+    .with_lengths = Collective::allgatherv,
+    .name = "recursive_doubling",
+    .run = &recursive_doubling,
+    .summary = "exchange of all there is with the rank 2^t away, log P rounds",
+    .source = "Thakur, Rabenseifner, Gropp 2005",
+    .cost = both(log(P) * alpha + N * beta),
+};
 
 }  // namespace stretto::allgather

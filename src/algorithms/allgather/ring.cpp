@@ -5,9 +5,10 @@
 // takes in all others from one neighbour.
 // For long blocks, with neighbours close to each other: each link carries every block once. A late rank stops them all.
 
-#include "algorithms/patterns/ring.hpp"
+#include "algorithms/parts/ring.hpp"
 
-#include "algorithms/algorithms.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::allgather {
 
@@ -15,5 +16,17 @@ Task ring(Group& g, Call call) {
   put_own_block(g, call);
   co_await gather_around(g, call, place_by_rank(g), &ranks_block_on_ring, g.rank());
 }
+
+using namespace letters;
+
+extern constinit const Description ring_described{
+    .collective = Collective::allgather,
+    .with_lengths = Collective::allgatherv,
+    .name = "ring",
+    .run = &ring,
+    .summary = "blocks go around a ring",
+    .source = "Thakur, Rabenseifner, Gropp 2005",
+    .cost = both(P * alpha + N * beta),
+};
 
 }  // namespace stretto::allgather

@@ -4,9 +4,14 @@
 // Cost after the last arrival: α + nβ + nγ for the last link (segmented), then the shared-memory broadcast. Weak where
 // many ranks come at once. Commutative operations only.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/chain.hpp"
-#include "arrival/board.hpp"
+#include "board/board.hpp"
+#include "board/chain.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
+
+namespace stretto::bcast {
+Task arrival_copy(Group& g, Call call);
+}
 
 namespace stretto::allreduce {
 
@@ -19,5 +24,19 @@ Task arrival_chain(Group& g, Call call) {
   co_await bcast::arrival_copy(g, call);
   board.synchronised();
 }
+
+using namespace letters;
+
+extern constinit const Description arrival_chain_described{
+    .collective = Collective::allreduce,
+    .name = "arrival_chain",
+    .run = &arrival_chain,
+    .needs = {.memory = Memory::pool, .pool_from = Board::kSlotBytes + 1, .commutative = true},
+    .sums = Sums::as_they_come,
+    .summary = "a chain in the order of arrival, then a broadcast",
+    .source = "Alizadeh 2021, Algorithm 5.1",
+    .cost = {.balanced = P * (alpha + n * beta + n * gamma) + P * n * kappa,
+             .after_last = alpha + n * beta + n * gamma + P * n * kappa},
+};
 
 }  // namespace stretto::allreduce

@@ -6,9 +6,10 @@
 // For small messages (a slot, 32 KiB; longer ones in several rounds). Non-commutative operations are combined in the
 // order of ranks once all are there.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/leader.hpp"
-#include "arrival/board.hpp"
+#include "board/board.hpp"
+#include "board/leader.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::allreduce {
 
@@ -20,5 +21,18 @@ Task arrival_leader(Group& g, Call call) {
   g.copy(call.output, board.result_data(call.bytes()), call.bytes());
   board.synchronised_by_arrival();
 }
+
+using namespace letters;
+
+extern constinit const Description arrival_leader_described{
+    .collective = Collective::allreduce,
+    .name = "arrival_leader",
+    .run = &arrival_leader,
+    .needs = {.memory = Memory::board, .max_bytes = Board::kSlotBytes},
+    .sums = Sums::as_they_come,
+    .summary = "the first to arrive reduces whoever comes",
+    .source = "Alizadeh 2021, Algorithm 4.1",
+    .cost = {.balanced = P * n * gamma + P * n * kappa, .after_last = n * gamma + P * n * kappa},
+};
 
 }  // namespace stretto::allreduce

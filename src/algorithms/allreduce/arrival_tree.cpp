@@ -8,8 +8,9 @@
 //
 // No ABA: a rank parks at most once a call, and the word carries the call's number (its low 40 bits).
 
-#include "algorithms/algorithms.hpp"
-#include "arrival/board.hpp"
+#include "board/board.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::allreduce {
 namespace {
@@ -71,5 +72,18 @@ Task arrival_tree(Group& g, Call call) {
   g.copy(call.output, board.result_data(n), n);
   board.synchronised_by_arrival();
 }
+
+using namespace letters;
+
+extern constinit const Description arrival_tree_described{
+    .collective = Collective::allreduce,
+    .name = "arrival_tree",
+    .run = &arrival_tree,
+    .needs = {.memory = Memory::board, .max_bytes = Board::kSlotBytes, .commutative = true},
+    .sums = Sums::as_they_come,
+    .summary = "any two partial results that are ready are combined",
+    .source = "Stretto, after Benoit, Canon, Marchal 2014",
+    .cost = {.balanced = log(P) * n * gamma + P * n * kappa, .after_last = n * gamma + P * n * kappa},
+};
 
 }  // namespace stretto::allreduce

@@ -13,13 +13,17 @@
 // however wide the gaps are. Pre-steps are planned: if the last rank comes sooner, they are done after it. Commutative
 // operations only: the order of summation is the prediction's.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/line.hpp"
-#include "algorithms/patterns/linear_tree.hpp"
-#include "algorithms/patterns/segments.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/line.hpp"
+#include "algorithms/parts/linear_tree.hpp"
+#include "algorithms/parts/segments.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::allreduce {
+
+Task ring(Group& g, Call call);
+
 namespace {
 
 // Whether the line, everything being reduced in it, is through sooner than the ring.
@@ -60,5 +64,20 @@ Task prereduced_ring(Group& g, Call call) {
   if (ahead == 0 || ahead < segments) both.spawn(ring(g, part_of(call, {reduced.count, call.count - reduced.count})));
   co_await both.join();
 }
+
+using namespace letters;
+
+extern constinit const Description prereduced_ring_described{
+    .collective = Collective::allreduce,
+    .name = "prereduced_ring",
+    .run = &prereduced_ring,
+    .needs = {.commutative = true},
+    .order = OrderUse::everywhere,
+    .sums = Sums::as_they_come,
+    .summary = "what there is time to reduce goes ahead of the ring",
+    .source = "Proficz 2018",
+    .cost = {.balanced = 2 * (P - 1) * alpha + 2 * n * beta + n * gamma,
+             .after_last = (P + m) * (alpha + n * beta / m)},
+};
 
 }  // namespace stretto::allreduce

@@ -6,9 +6,10 @@
 // of half the data, is with the next rank, and the last, of the least, with the farthest: neighbours often share a
 // node. Commutative operations only: the halving pairs ranks that are not neighbours.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/fold.hpp"
-#include "algorithms/patterns/halving.hpp"
+#include "algorithms/parts/fold.hpp"
+#include "algorithms/parts/halving.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::allreduce {
 
@@ -34,5 +35,18 @@ Task rabenseifner(Group& g, Call call) {
   }
   if (fold.extra > 0) co_await fold_out(g, fold, call, call.output);
 }
+
+using namespace letters;
+
+extern constinit const Description rabenseifner_described{
+    .collective = Collective::allreduce,
+    .name = "rabenseifner",
+    .run = &rabenseifner,
+    .needs = {.commutative = true},
+    .map = "rabenseifner",
+    .summary = "reduce-scatter by halving, allgather by doubling",
+    .source = "Thakur, Rabenseifner, Gropp 2005",
+    .cost = both(2 * log(P) * alpha + 2 * n * beta + n * gamma),
+};
 
 }  // namespace stretto::allreduce

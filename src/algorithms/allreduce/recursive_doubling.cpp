@@ -6,9 +6,10 @@
 // For small messages. Keeps the order of ranks, so it serves non-commutative operations, and both partners of a round
 // compute "lower ranks op higher ranks": all results are equal bit for bit.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/exchange.hpp"
-#include "algorithms/patterns/fold.hpp"
+#include "algorithms/parts/exchange.hpp"
+#include "algorithms/parts/fold.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::allreduce {
 
@@ -35,5 +36,17 @@ Task recursive_doubling(Group& g, Call call) {
   }
   if (fold.extra > 0) co_await fold_out(g, fold, call, call.output);
 }
+
+using namespace letters;
+
+extern constinit const Description recursive_doubling_described{
+    .collective = Collective::allreduce,
+    .name = "recursive_doubling",
+    .run = &recursive_doubling,
+    .map = "recursive_doubling",
+    .summary = "exchange with the rank 2^t away, log P rounds",
+    .source = "Thakur, Rabenseifner, Gropp 2005",
+    .cost = both(log(P) * (alpha + n * beta + n * gamma)),
+};
 
 }  // namespace stretto::allreduce

@@ -3,7 +3,15 @@
 // Alizadeh 2021, section 2.2.4 ("binomial tree allreduce").
 // Cost: 2 log2(P) (α + nβ) + log2(P) nγ. The baseline that everything else is compared with; keeps the order of ranks.
 
-#include "algorithms/algorithms.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
+
+namespace stretto::reduce {
+Task binomial(Group& g, Call call);
+}
+namespace stretto::bcast {
+Task binomial(Group& g, Call call);
+}
 
 namespace stretto::allreduce {
 
@@ -12,5 +20,17 @@ Task reduce_bcast(Group& g, Call call) {
   co_await reduce::binomial(g, call);
   co_await bcast::binomial(g, call);
 }
+
+using namespace letters;
+
+extern constinit const Description reduce_bcast_described{
+    .collective = Collective::allreduce,
+    .name = "reduce_bcast",
+    .run = &reduce_bcast,
+    .map = "binomial",
+    .summary = "reduce to rank 0 and broadcast, both along a binomial tree",
+    .source = "Thakur, Rabenseifner, Gropp 2005",
+    .cost = both(2 * log(P) * (alpha + n * beta) + log(P) * n * gamma),
+};
 
 }  // namespace stretto::allreduce

@@ -5,10 +5,11 @@
 // For large messages on few ranks, with neighbours close to each other. Commutative operations only: block b starts
 // its sum at rank b, or at position b where it goes around in another order (see prereduced_ring).
 
-#include "algorithms/patterns/ring.hpp"
+#include "algorithms/parts/ring.hpp"
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/line.hpp"
+#include "algorithms/parts/line.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::allreduce {
 
@@ -20,5 +21,18 @@ Task ring(Group& g, Call call) {
   co_await reduce_around(g, call, place, &even_block_on_ring, place.position, call.output + offset(call, mine));
   co_await gather_around(g, call, place, &even_block_on_ring, finished);
 }
+
+using namespace letters;
+
+extern constinit const Description ring_described{
+    .collective = Collective::allreduce,
+    .name = "ring",
+    .run = &ring,
+    .needs = {.commutative = true},
+    .map = "ring",
+    .summary = "partial sums once around a ring, then the results",
+    .source = "Patarasuk, Yuan 2009",
+    .cost = both(2 * (P - 1) * alpha + 2 * n * beta + n * gamma),
+};
 
 }  // namespace stretto::allreduce

@@ -5,11 +5,25 @@
 // which makes it the fastest for a few bytes and few ranks, and the last to arrive waits for nothing at all. P^2 n
 // bytes are read, so it is not for more. Combines in the order of ranks: serves every operation, deterministic.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/slots.hpp"
+#include "board/board.hpp"
+#include "board/slots.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::allreduce {
 
 Task slot_exchange(Group& g, Call call) { return combine_slots(g, call, true); }
+
+using namespace letters;
+
+extern constinit const Description slot_exchange_described{
+    .collective = Collective::allreduce,
+    .name = "slot_exchange",
+    .run = &slot_exchange,
+    .needs = {.memory = Memory::board, .max_bytes = Board::kSlotBytes},
+    .summary = "everybody reads everybody's slot in shared memory",
+    .source = "Stretto",
+    .cost = both(P * n * gamma),
+};
 
 }  // namespace stretto::allreduce

@@ -10,11 +10,27 @@
 // For long messages on ranks that come far apart, in an order that is known. Where they come together it loses against
 // the ring, which shares the reductions out. Commutative operations only: the order of summation is the prediction's.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/linear_tree.hpp"
+#include "algorithms/parts/linear_tree.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::allreduce {
 
 Task sorted_linear_tree(Group& g, Call call) { return linear_tree(g, call, Results::back); }
+
+using namespace letters;
+
+extern constinit const Description sorted_linear_tree_described{
+    .collective = Collective::allreduce,
+    .name = "sorted_linear_tree",
+    .run = &sorted_linear_tree,
+    .needs = {.commutative = true},
+    .order = OrderUse::everywhere,
+    .sums = Sums::as_they_come,
+    .summary = "segments along the chain from the first to the last, results back",
+    .source = "Proficz 2018",
+    .cost = {.balanced = (2 * P + m) * (alpha + 2 * n * beta / m) + n * gamma,
+             .after_last = P * (alpha + n * beta / m) + 2 * n * beta},
+};
 
 }  // namespace stretto::allreduce

@@ -18,13 +18,17 @@
 #include <bit>
 #include <vector>
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/hypercube.hpp"
-#include "algorithms/patterns/segments.hpp"
-#include "algorithms/patterns/straggler_cube.hpp"
+#include "algorithms/allreduce/hypercube.hpp"
+#include "algorithms/allreduce/straggler_cube.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/segments.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::allreduce {
+
+Task ring(Group& g, Call call);
+
 namespace {
 
 // Streams.
@@ -189,5 +193,20 @@ Task straggler_allreduce(Group& g, Call call) {
   Task all = member.run();
   co_await all;
 }
+
+using namespace letters;
+
+extern constinit const Description straggler_allreduce_described{
+    .collective = Collective::allreduce,
+    .name = "straggler_allreduce",
+    .run = &straggler_allreduce,
+    .needs = {.commutative = true},
+    .order = OrderUse::everywhere,
+    .sums = Sums::as_they_come,
+    .summary = "early ranks reduce, the last exchanges blocks for sums, which spread at once",
+    .source = "Stretto, after Devraj et al. 2025",
+    .cost = {.balanced = 2 * (P - 1) * alpha + 2 * n * beta + n * gamma,
+             .after_last = (log(P) + m) * (alpha + n * beta / m) + n * gamma / log(P)},
+};
 
 }  // namespace stretto::allreduce

@@ -5,9 +5,10 @@
 // that rank, one copy in each other. Up to 96 bytes of all a rank's blocks travel in a cache line, up to 32 KiB in the
 // rank's slot, more in the pool.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/arrived_blocks.hpp"
-#include "algorithms/patterns/blocks.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "board/arrived_blocks.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::alltoall {
 
@@ -29,5 +30,17 @@ Task arrival_copy(Group& g, Call call) {
   Task others = as_they_arrive(g, take);
   co_await others;
 }
+
+using namespace letters;
+
+extern constinit const Description arrival_copy_described{
+    .collective = Collective::alltoall,
+    .name = "arrival_copy",
+    .run = &arrival_copy,
+    .needs = {.memory = Memory::pool, .pool_from = Board::kSlotBytes + 1},
+    .summary = "blocks are left in shared memory and taken as they come",
+    .source = "Qian, Afsahi 2011",
+    .cost = both(2 * N * kappa),
+};
 
 }  // namespace stretto::alltoall

@@ -4,9 +4,10 @@
 // Cost: log2(P) (α + P/2 nβ), n bytes a block, and as many copies; after the last arrival the same.
 // For short blocks on many ranks: they travel up to log2(P) times. Blocks of one length only.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/exchange.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/exchange.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::alltoall {
 
@@ -38,5 +39,16 @@ Task bruck(Group& g, Call call) {
     g.copy(call.output + offset(call, theirs), blocks + blocks_bytes(distance), n);
   }
 }
+
+using namespace letters;
+
+extern constinit const Description bruck_described{
+    .collective = Collective::alltoall,
+    .name = "bruck",
+    .run = &bruck,
+    .summary = "blocks go in as many hops as their way has bits, many at a time",
+    .source = "Bruck et al. 1997",
+    .cost = both(log(P) * (alpha + N * beta / 2)),
+};
 
 }  // namespace stretto::alltoall

@@ -5,8 +5,9 @@
 // and out of the last rank. Early ranks have exchanged theirs by then. All messages share the ports, those to ranks
 // that are not there yet as well. In place it keeps a copy of the input.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/direct_exchange.hpp"
+#include "algorithms/parts/direct_exchange.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::alltoall {
 
@@ -14,5 +15,17 @@ Task linear(Group& g, Call call) {
   const KeptInput kept(g, call);
   co_await exchange_at_once(g, kept.call());
 }
+
+using namespace letters;
+
+extern constinit const Description linear_described{
+    .collective = Collective::alltoall,
+    .with_lengths = Collective::alltoallv,
+    .name = "linear",
+    .run = &linear,
+    .summary = "everybody sends to everybody at once",
+    .source = "Stretto",
+    .cost = both(alpha + N * beta),
+};
 
 }  // namespace stretto::alltoall

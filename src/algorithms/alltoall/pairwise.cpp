@@ -5,8 +5,9 @@
 // where the two meet, and then for those that have waited.
 // For long blocks: no port has more than one message a time. In place it keeps a copy of the input.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/direct_exchange.hpp"
+#include "algorithms/parts/direct_exchange.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::alltoall {
 
@@ -20,5 +21,17 @@ Task pairwise(Group& g, Call call) {
     co_await sending;
   }
 }
+
+using namespace letters;
+
+extern constinit const Description pairwise_described{
+    .collective = Collective::alltoall,
+    .with_lengths = Collective::alltoallv,
+    .name = "pairwise",
+    .run = &pairwise,
+    .summary = "in step t to the rank t after, from the rank t before",
+    .source = "Thakur, Rabenseifner, Gropp 2005",
+    .cost = both(P * alpha + N * beta),
+};
 
 }  // namespace stretto::alltoall

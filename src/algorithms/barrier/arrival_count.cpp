@@ -2,8 +2,9 @@
 //
 // Cost: one fetch-add a rank; after the last arrival one cache line to everybody.
 
-#include "algorithms/algorithms.hpp"
-#include "arrival/board.hpp"
+#include "board/board.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::barrier {
 
@@ -13,5 +14,17 @@ Task arrival_count(Group& g, Call) {
   co_await g.reached(board.generation().everyone_arrived, board.call());
   board.synchronised();
 }
+
+using namespace letters;
+
+extern constinit const Description arrival_count_described{
+    .collective = Collective::barrier,
+    .name = "arrival_count",
+    .run = &arrival_count,
+    .needs = {.memory = Memory::board},
+    .summary = "the last to arrive tells everybody",
+    .source = "Stretto",
+    .cost = {.balanced = P * lambda, .after_last = lambda},
+};
 
 }  // namespace stretto::barrier

@@ -3,8 +3,9 @@
 // Hensgen, Finkel, Manber 1988, doi:10.1007/BF01379320. After round t a rank knows of its 2^(t+1) - 1 predecessors.
 // Cost: ceil(log2 P) α.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/exchange.hpp"
+#include "algorithms/parts/exchange.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::barrier {
 
@@ -16,5 +17,16 @@ Task dissemination(Group& g, Call) {
     co_await exchange(g, nullptr, 0, to, nullptr, 0, from);
   }
 }
+
+using namespace letters;
+
+extern constinit const Description dissemination_described{
+    .collective = Collective::barrier,
+    .name = "dissemination",
+    .run = &dissemination,
+    .summary = "word of arrivals spreads, doubling each round",
+    .source = "Hensgen, Finkel, Manber 1988",
+    .cost = both(log(P) * alpha),
+};
 
 }  // namespace stretto::barrier

@@ -3,11 +3,24 @@
 // The allreduce of that name, without data. Cost: one line transfer from each rank to each other; no line has two
 // writers, so for few ranks it is faster than counting.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/slots.hpp"
+#include "board/slots.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::barrier {
 
 Task slot_exchange(Group& g, Call) { return combine_slots(g, Call{}, true); }
+
+using namespace letters;
+
+extern constinit const Description slot_exchange_described{
+    .collective = Collective::barrier,
+    .name = "slot_exchange",
+    .run = &slot_exchange,
+    .needs = {.memory = Memory::board},
+    .summary = "everybody looks at everybody's flag in shared memory",
+    .source = "Stretto",
+    .cost = {.balanced = P * lambda, .after_last = lambda},
+};
 
 }  // namespace stretto::barrier

@@ -6,8 +6,9 @@
 
 #include <algorithm>
 
-#include "algorithms/algorithms.hpp"
-#include "arrival/board.hpp"
+#include "board/board.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::bcast {
 namespace {
@@ -48,5 +49,18 @@ Task arrival_copy(Group& g, Call call) {
     g.copy(call.output, board.result_data(call.bytes()), call.bytes());
   }
 }
+
+using namespace letters;
+
+extern constinit const Description arrival_copy_described{
+    .collective = Collective::bcast,
+    .name = "arrival_copy",
+    .run = &arrival_copy,
+    .needs = {.memory = Memory::pool, .pool_from = Board::kSlotBytes + 1},
+    .in_nodes = InNodes::by_first_comer,
+    .summary = "the root leaves the data in shared memory and goes on",
+    .source = "Alizadeh 2021, section 4.3",
+    .cost = {.balanced = P * n * kappa, .after_last = n * kappa},
+};
 
 }  // namespace stretto::bcast

@@ -14,9 +14,10 @@
 
 #include <bit>
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/segments.hpp"
-#include "algorithms/patterns/served_trees.hpp"
+#include "algorithms/bcast/served_trees.hpp"
+#include "algorithms/parts/segments.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::bcast {
 namespace {
@@ -42,5 +43,26 @@ Task arrival_ordered(Group& g, Call call) { return broadcast(g, call, 1); }
 Task arrival_ordered_nonblocking(Group& g, Call call) {
   return broadcast(g, call, pipeline_segments(g, call, std::bit_width(static_cast<unsigned>(g.size()))));
 }
+
+using namespace letters;
+
+extern constinit const Description arrival_ordered_described{
+    .collective = Collective::bcast,
+    .name = "arrival_ordered",
+    .run = &arrival_ordered,
+    .serves_announced = ServesAnnounced::whole_messages,
+    .summary = "those who have announced themselves, round by round",
+    .source = "Patarasuk, Yuan 2008",
+    .cost = {.balanced = log(P) * (alpha + n * beta), .after_last = 3 * alpha + n * beta},
+    .variants =
+        {
+            {.name = "arrival_ordered_nonblocking",
+             .run = &arrival_ordered_nonblocking,
+             .serves_announced = ServesAnnounced::segments,
+             .summary = "the same in segments, newcomers are served between them",
+             .balanced = (m + 2 * log(P)) * (alpha + 2 * n * beta / m),
+             .after_last = 2 * alpha + m * (alpha + n * beta / m)},
+        },
+};
 
 }  // namespace stretto::bcast

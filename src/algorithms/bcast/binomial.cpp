@@ -3,8 +3,9 @@
 // Thakur, Rabenseifner, Gropp 2005, section 4.3.
 // Cost: log2(P) (α + nβ). For small messages. A late inner node delays its sub-tree.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/trees.hpp"
+#include "algorithms/parts/trees.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::bcast {
 
@@ -17,5 +18,17 @@ Task binomial(Group& g, Call call) {
     if (me + distance < p) co_await g.send(call.output, call.bytes(), absolute_rank(me + distance, call.root, p));
   }
 }
+
+using namespace letters;
+
+extern constinit const Description binomial_described{
+    .collective = Collective::bcast,
+    .name = "binomial",
+    .run = &binomial,
+    .map = "binomial",
+    .summary = "data spreads along a binomial tree",
+    .source = "Thakur, Rabenseifner, Gropp 2005",
+    .cost = both(log(P) * (alpha + n * beta)),
+};
 
 }  // namespace stretto::bcast

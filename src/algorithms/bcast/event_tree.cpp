@@ -9,12 +9,13 @@
 // there are many segments, so that a rank that has not come is not flooded. Cost: (depth + m c) (α + nβ/m) in m
 // segments for c children; after the last arrival, if that is a leaf: m (α + nβ/m).
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/segment_stream.hpp"
-#include "algorithms/patterns/segments.hpp"
-#include "algorithms/patterns/topology_tree.hpp"
-#include "algorithms/patterns/tree_shapes.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/segment_stream.hpp"
+#include "algorithms/parts/segments.hpp"
+#include "algorithms/parts/topology_tree.hpp"
+#include "algorithms/parts/tree_shapes.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::bcast {
 namespace {
@@ -66,19 +67,32 @@ Task broadcast(Group& g, Call call, TreePlace place, int depth) {
   co_await streams.join();
 }
 
-Task broadcast(Group& g, const Call& call, TreeShape shape) {
-  return broadcast(g, call, place_in(shape, g.rank(), call.root, g.size()), depth_of(shape, g.size()));
-}
-
 }  // namespace
 
-Task event_chain(Group& g, Call call) { return broadcast(g, call, kChain); }
-Task event_binary(Group& g, Call call) { return broadcast(g, call, kBinary); }
-Task event_binomial(Group& g, Call call) { return broadcast(g, call, kBinomial); }
-Task event_knomial(Group& g, Call call) { return broadcast(g, call, kQuadrinomial); }
-Task event_topology(Group& g, Call call) {
-  const TopologyTree tree = topology_tree(g, call.root);
-  return broadcast(g, call, tree.place, tree.depth);
+Task event_tree(Group& g, Call call) {
+  if (*call.shape == kByPlaces) {
+    const TopologyTree tree = topology_tree(g, call.root);
+    return broadcast(g, call, tree.place, tree.depth);
+  }
+  return broadcast(g, call, place_in(*call.shape, g.rank(), call.root, g.size()), depth_of(*call.shape, g.size()));
 }
+
+using namespace letters;
+
+extern constinit const Description event_tree_described{
+    .collective = Collective::bcast,
+    .run = &event_tree,
+    .summary = "segments go down {} as they come, to each child by itself",
+    .source = "Luo et al. 2018",
+    .cost = {.balanced = (depth + m * c) * (alpha + n * beta / m), .after_last = m * (alpha + n * beta / m)},
+    .variants =
+        {
+            {.name = "event_chain", .shape = &kChain},
+            {.name = "event_binary", .shape = &kBinary},
+            {.name = "event_binomial", .shape = &kBinomial},
+            {.name = "event_knomial", .shape = &kQuadrinomial},
+            {.name = "event_topology", .shape = &kByPlaces},
+        },
+};
 
 }  // namespace stretto::bcast

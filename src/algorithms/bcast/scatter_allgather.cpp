@@ -3,9 +3,10 @@
 // Thakur, Rabenseifner, Gropp 2005, section 4.3.
 // Cost: (log2(P) + P - 1) α + 2 n(P-1)/P β. For large messages.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/ring.hpp"
-#include "algorithms/patterns/trees.hpp"
+#include "algorithms/parts/ring.hpp"
+#include "algorithms/parts/trees.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::bcast {
 
@@ -33,5 +34,17 @@ Task scatter_allgather(Group& g, Call call) {
 
   co_await gather_around(g, call, {me, rank_of(me - 1), rank_of(me + 1)}, &even_block_on_ring, me);
 }
+
+using namespace letters;
+
+extern constinit const Description scatter_allgather_described{
+    .collective = Collective::bcast,
+    .name = "scatter_allgather",
+    .run = &scatter_allgather,
+    .map = "ring",
+    .summary = "scatter along a tree, allgather around a ring",
+    .source = "Thakur, Rabenseifner, Gropp 2005",
+    .cost = both((log(P) + P - 1) * alpha + 2 * n * beta),
+};
 
 }  // namespace stretto::bcast

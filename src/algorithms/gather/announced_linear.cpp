@@ -7,9 +7,10 @@
 // announcements being hidden. After the last arrival, if that is not the root and the others' blocks are in: 2α + nβ.
 // If that is the root: (P-1) nβ, in the background the copies out of the memory in which early blocks are kept.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/announcements.hpp"
-#include "algorithms/patterns/early_blocks.hpp"
+#include "algorithms/gather/early_blocks.hpp"
+#include "algorithms/parts/announcements.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::gather {
 namespace {
@@ -63,5 +64,23 @@ Task announced_linear(Group& g, Call call) {
   all.spawn(move_in(g, call, intake));
   co_await all.join();
 }
+
+using namespace letters;
+
+extern constinit const Description announced_linear_described{
+    .collective = Collective::gather,
+    .with_lengths = Collective::gatherv,
+    .name = "announced_linear",
+    .run = &announced_linear,
+    .summary = "ranks announce themselves, the root takes from two at a time",
+    .source = "Stretto",
+    .cost = {.balanced = P * alpha + N * beta, .after_last = 2 * alpha + n * beta},
+    .variants =
+        {
+            {.name = "background_announced_linear",
+             .ahead = true,
+             .summary = "the same, taken before the root arrives"},
+        },
+};
 
 }  // namespace stretto::gather

@@ -6,8 +6,9 @@
 // arrival: two copies; P if that is the root. Up to 96 bytes travel in a cache line, up to 32 KiB in the rank's slot,
 // more in the pool: twice the copies of a library that reads the ranks' memory, for ranks that need not stay.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/arrived_blocks.hpp"
+#include "board/arrived_blocks.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::gather {
 
@@ -22,5 +23,17 @@ Task arrival_copy(Group& g, Call call) {
   Task taking = take_all_blocks(g, call);
   co_await taking;
 }
+
+using namespace letters;
+
+extern constinit const Description arrival_copy_described{
+    .collective = Collective::gather,
+    .name = "arrival_copy",
+    .run = &arrival_copy,
+    .needs = {.memory = Memory::pool, .pool_from = Board::kSlotBytes + 1},
+    .summary = "ranks leave their blocks and go, the root takes what has come",
+    .source = "Stretto",
+    .cost = {.balanced = N * kappa, .after_last = 2 * n * kappa},
+};
 
 }  // namespace stretto::gather

@@ -7,10 +7,11 @@
 // are half a block less than that sub-tree has). With a late root: D more (eq. 23); in the background max(D, cost) (eq.
 // 24). The root copies the blocks from the order of the tree into that of ranks unless they are the same.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/sorted_tree.hpp"
-#include "algorithms/patterns/trees.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/sorted_tree.hpp"
+#include "algorithms/parts/trees.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::gather {
 
@@ -45,5 +46,27 @@ Task binomial(Group& g, Call call) {
     }
   }
 }
+
+using namespace letters;
+
+extern constinit const Description binomial_described{
+    .collective = Collective::gather,
+    .name = "binomial",
+    .run = &binomial,
+    .summary = "blocks climb a binomial tree",
+    .source = "Proficz 2020",
+    .cost = both(log(P) * alpha + N * beta),
+    .variants =
+        {
+            {.name = "sorted_binomial",
+             .order = OrderUse::everywhere,
+             .summary = "binomial, those that are expected first send first"},
+            {.name = "background_sorted_binomial",
+             .order = OrderUse::everywhere,
+             .ahead = true,
+             .summary = "sorted binomial, received before a rank arrives",
+             .after_last = alpha + N * beta / 2},
+        },
+};
 
 }  // namespace stretto::gather

@@ -3,9 +3,10 @@
 // Proficz 2020, section 3 (LIN). Cost: (P-1)(α + nβ), n bytes a block (eqs. 3 and 4). A late rank holds up all whose
 // number is higher.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/others.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/others.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::gather {
 
@@ -20,5 +21,17 @@ Task linear(Group& g, Call call) {
     co_await g.recv(call.output + offset(call, theirs), bytes(call, theirs), rank);
   }
 }
+
+using namespace letters;
+
+extern constinit const Description linear_described{
+    .collective = Collective::gather,
+    .with_lengths = Collective::gatherv,
+    .name = "linear",
+    .run = &linear,
+    .summary = "the root takes from one rank after the other",
+    .source = "Proficz 2020",
+    .cost = both(P * alpha + N * beta),
+};
 
 }  // namespace stretto::gather

@@ -6,9 +6,10 @@
 // others' blocks are in: α + nβ. If that is the root: (P-1) nβ, in the background the copies out of the memory in which
 // early blocks are kept.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/early_blocks.hpp"
-#include "algorithms/patterns/others.hpp"
+#include "algorithms/gather/early_blocks.hpp"
+#include "algorithms/parts/others.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::gather {
 
@@ -34,5 +35,23 @@ Task linear_nonblocking(Group& g, Call call) {
     blocks.move_in(ranks[i]);
   }
 }
+
+using namespace letters;
+
+extern constinit const Description linear_nonblocking_described{
+    .collective = Collective::gather,
+    .with_lengths = Collective::gatherv,
+    .name = "linear_nonblocking",
+    .run = &linear_nonblocking,
+    .summary = "the root takes from all ranks at once",
+    .source = "Stretto",
+    .cost = {.balanced = alpha + N * beta, .after_last = alpha + n * beta},
+    .variants =
+        {
+            {.name = "background_linear_nonblocking",
+             .ahead = true,
+             .summary = "all at once, received before the root arrives"},
+        },
+};
 
 }  // namespace stretto::gather

@@ -9,9 +9,10 @@
 
 #include <algorithm>
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/early_blocks.hpp"
-#include "algorithms/patterns/others.hpp"
+#include "algorithms/gather/early_blocks.hpp"
+#include "algorithms/parts/others.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::gather {
 namespace {
@@ -50,5 +51,29 @@ Task linear_synchronised(Group& g, Call call) {
   put_own_block(g, call);
   for (int rank : ranks) blocks.move_in(rank);
 }
+
+using namespace letters;
+
+extern constinit const Description linear_synchronised_described{
+    .collective = Collective::gather,
+    .with_lengths = Collective::gatherv,
+    .name = "linear_synchronised",
+    .run = &linear_synchronised,
+    .summary = "the root asks one rank after the other",
+    .source = "Proficz 2020",
+    .cost = both(3 * P * alpha + N * beta),
+    .variants =
+        {
+            {.name = "sorted_linear_synchronised",
+             .order = OrderUse::root_only,
+             .summary = "the root asks those first that are expected first",
+             .after_last = 3 * alpha + n * beta},
+            {.name = "background_sorted_linear_synchronised",
+             .order = OrderUse::root_only,
+             .ahead = true,
+             .summary = "sorted, asked before the root arrives",
+             .after_last = 3 * alpha + n * beta},
+        },
+};
 
 }  // namespace stretto::gather

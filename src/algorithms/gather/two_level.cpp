@@ -7,9 +7,10 @@
 // to no gain, and a late rank holds back its whole node. On one node it is linear_nonblocking. Where the ranks of a
 // node are consecutive, its blocks arrive where they belong; from elsewhere the root copies them there.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/nodes.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/nodes.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::gather {
 namespace {
@@ -65,5 +66,16 @@ Task two_level(Group& g, Call call) {
   Task task = leader == call.root ? take_all(g, call, nodes) : pass_on(g, call, nodes.led_by(leader));
   co_await task;
 }
+
+using namespace letters;
+
+extern constinit const Description two_level_described{
+    .collective = Collective::gather,
+    .name = "two_level",
+    .run = &two_level,
+    .summary = "one message from each node, whose leader collects the blocks",
+    .source = "Stretto",
+    .cost = {.balanced = 2 * alpha + N * beta, .after_last = 2 * alpha + (q + 1) * n * beta},
+};
 
 }  // namespace stretto::gather

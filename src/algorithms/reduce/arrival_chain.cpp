@@ -5,9 +5,10 @@
 // Cost after the last arrival: 2 (α + nβ) + nγ, segments overlapping; balanced: P-1 steps in a row, so weak where many
 // come at once. Commutative operations only.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/chain.hpp"
-#include "arrival/board.hpp"
+#include "board/board.hpp"
+#include "board/chain.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::reduce {
 
@@ -28,5 +29,18 @@ Task arrival_chain(Group& g, Call call) {
     co_await g.recv(call.output, call.bytes(), finisher, kResultStream);
   }
 }
+
+using namespace letters;
+
+extern constinit const Description arrival_chain_described{
+    .collective = Collective::reduce,
+    .name = "arrival_chain",
+    .run = &arrival_chain,
+    .needs = {.memory = Memory::board, .commutative = true},
+    .sums = Sums::as_they_come,
+    .summary = "a chain in the order of arrival, the last tells the root",
+    .source = "Alizadeh 2021, Algorithm 5.1",
+    .cost = {.balanced = P * (alpha + n * beta + n * gamma), .after_last = 2 * (alpha + n * beta) + n * gamma},
+};
 
 }  // namespace stretto::reduce

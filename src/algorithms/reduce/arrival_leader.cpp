@@ -5,9 +5,10 @@
 // leader alone. For small messages (a slot, 32 KiB; longer ones in several rounds). The root of slot_gather does all
 // that itself, after its own arrival.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/leader.hpp"
-#include "arrival/board.hpp"
+#include "board/board.hpp"
+#include "board/leader.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::reduce {
 
@@ -20,5 +21,18 @@ Task arrival_leader(Group& g, Call call) {
   g.copy(call.output, board.result_data(call.bytes()), call.bytes());
   board.synchronised();
 }
+
+using namespace letters;
+
+extern constinit const Description arrival_leader_described{
+    .collective = Collective::reduce,
+    .name = "arrival_leader",
+    .run = &arrival_leader,
+    .needs = {.memory = Memory::board, .max_bytes = Board::kSlotBytes},
+    .sums = Sums::as_they_come,
+    .summary = "the first to arrive reduces whoever comes, the root takes the result",
+    .source = "Alizadeh 2021, Algorithm 4.1",
+    .cost = {.balanced = P * n * gamma + n * kappa, .after_last = n * gamma + n * kappa},
+};
 
 }  // namespace stretto::reduce

@@ -4,8 +4,9 @@
 // Cost: a rank's elapsed time is nγ, whoever else is late; the root's ends nγ + nβ after the last arrival.
 // Commutative operations only; the order of summation is the order of arrival.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/stripes.hpp"
+#include "board/stripes.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::reduce {
 
@@ -15,5 +16,19 @@ Task arrival_stripes(Group& g, Call call) {
   co_await stripes.contribute(/*copy_finished=*/root);
   if (root) co_await stripes.collect();
 }
+
+using namespace letters;
+
+extern constinit const Description arrival_stripes_described{
+    .collective = Collective::reduce,
+    .name = "arrival_stripes",
+    .run = &arrival_stripes,
+    .needs = {.memory = Memory::pool, .commutative = true},
+    .sums = Sums::as_they_come,
+    .in_nodes = InNodes::in_stripes,
+    .summary = "each adds its chunks as it comes, and leaves",
+    .source = "Stretto",
+    .cost = {.balanced = n * gamma + n * kappa, .after_last = n * gamma / P + n * kappa},
+};
 
 }  // namespace stretto::reduce

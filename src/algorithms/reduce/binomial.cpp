@@ -4,8 +4,9 @@
 // Cost: log2(P) (α + nβ + nγ), balanced and after the last arrival. A rank leaves when its parent has taken its data.
 // Keeps the order of ranks by working from rank 0, with one more hop to any other root when the operation needs it.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/trees.hpp"
+#include "algorithms/parts/trees.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::reduce {
 
@@ -36,5 +37,17 @@ Task binomial(Group& g, Call call) {
     g.copy(call.output, accumulator, call.bytes());
   }
 }
+
+using namespace letters;
+
+extern constinit const Description binomial_described{
+    .collective = Collective::reduce,
+    .name = "binomial",
+    .run = &binomial,
+    .map = "binomial",
+    .summary = "partial results climb a binomial tree",
+    .source = "Thakur, Rabenseifner, Gropp 2005",
+    .cost = both(log(P) * (alpha + n * beta + n * gamma)),
+};
 
 }  // namespace stretto::reduce

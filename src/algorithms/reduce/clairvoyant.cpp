@@ -13,11 +13,12 @@
 
 #include <bit>
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/line.hpp"
-#include "algorithms/patterns/meetings.hpp"
-#include "algorithms/patterns/segments.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/line.hpp"
+#include "algorithms/parts/segments.hpp"
+#include "algorithms/reduce/meetings.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::reduce {
 namespace {
@@ -80,5 +81,19 @@ Task clairvoyant(Group& g, Call call) {
   }
   co_await all.join();
 }
+
+using namespace letters;
+
+extern constinit const Description clairvoyant_described{
+    .collective = Collective::reduce,
+    .name = "clairvoyant",
+    .run = &clairvoyant,
+    .needs = {.commutative = true},
+    .order = OrderUse::everywhere,
+    .sums = Sums::as_they_come,
+    .summary = "a schedule from known arrivals: the two that are ready first meet",
+    .source = "Marendic et al. 2016",
+    .cost = {.balanced = log(P) * (alpha + n * beta + n * gamma), .after_last = alpha + n * beta + n * gamma / m},
+};
 
 }  // namespace stretto::reduce

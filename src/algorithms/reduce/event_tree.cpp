@@ -7,12 +7,13 @@
 // child sends the first when its parent has said that it is there. Cost: (depth + m c) (α + nβ/m) + nγ c in m segments
 // for c children; after the last arrival, if that is a leaf: depth (α + nβ/m + nγ/m) + m (α + nβ/m).
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/segment_stream.hpp"
-#include "algorithms/patterns/segments.hpp"
-#include "algorithms/patterns/topology_tree.hpp"
-#include "algorithms/patterns/tree_shapes.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/segment_stream.hpp"
+#include "algorithms/parts/segments.hpp"
+#include "algorithms/parts/topology_tree.hpp"
+#include "algorithms/parts/tree_shapes.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::reduce {
 namespace {
@@ -91,20 +92,40 @@ Task climb(Group& g, Call call, int top, TreePlace place, int depth) {
   if (top != call.root && g.rank() == call.root) co_await g.recv(call.output, call.bytes(), top);
 }
 
-Task climb(Group& g, const Call& call, TreeShape shape) {
-  const int top = call.reduction->commutative ? call.root : 0;
-  return climb(g, call, top, place_in(shape, g.rank(), top, g.size()), depth_of(shape, g.size()));
-}
-
 }  // namespace
 
-Task event_chain(Group& g, Call call) { return climb(g, call, kChain); }
-Task event_binary(Group& g, Call call) { return climb(g, call, kBinary); }
-Task event_binomial(Group& g, Call call) { return climb(g, call, kBinomial); }
-Task event_knomial(Group& g, Call call) { return climb(g, call, kQuadrinomial); }
-Task event_topology(Group& g, Call call) {
-  const TopologyTree tree = topology_tree(g, call.root);
-  return climb(g, call, call.root, tree.place, tree.depth);
+Task event_tree(Group& g, Call call) {
+  if (*call.shape == kByPlaces) {
+    const TopologyTree tree = topology_tree(g, call.root);
+    return climb(g, call, call.root, tree.place, tree.depth);
+  }
+  const int top = call.reduction->commutative ? call.root : 0;
+  return climb(g, call, top, place_in(*call.shape, g.rank(), top, g.size()), depth_of(*call.shape, g.size()));
 }
+
+using namespace letters;
+
+extern constinit const Description event_tree_described{
+    .collective = Collective::reduce,
+    .run = &event_tree,
+    .summary = "segments go up {} as contributions come, from each child by itself",
+    .source = "Luo et al. 2018",
+    .cost = {.balanced = (depth + m * c) * (alpha + n * beta / m) + c * n * gamma,
+             .after_last = (depth + m) * (alpha + n * beta / m)},
+    .variants =
+        {
+            {.name = "event_chain", .shape = &kChain},
+            {.name = "event_binary",
+             .shape = &kBinary,
+             .needs = Needs{.commutative = true},
+             .sums = Sums::as_they_come},
+            {.name = "event_binomial", .shape = &kBinomial, .sums = Sums::as_they_come},
+            {.name = "event_knomial", .shape = &kQuadrinomial, .sums = Sums::as_they_come},
+            {.name = "event_topology",
+             .shape = &kByPlaces,
+             .needs = Needs{.commutative = true},
+             .sums = Sums::as_they_come},
+        },
+};
 
 }  // namespace stretto::reduce

@@ -14,8 +14,9 @@
 // knows ahead; not for short ones, as notices cost latencies. A rank that has given stays until its neighbours among
 // the siblings have come. Commutative operations only; the order of summation is that of the events.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/trees.hpp"
+#include "algorithms/parts/trees.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::reduce {
 namespace {
@@ -145,5 +146,19 @@ Task rebalanced_tree(Group& g, Call call) {
   co_await all.join();
   if (g.size() == 1) g.copy(call.output, call.input, call.bytes());
 }
+
+using namespace letters;
+
+extern constinit const Description rebalanced_tree_described{
+    .collective = Collective::reduce,
+    .name = "rebalanced_tree",
+    .run = &rebalanced_tree,
+    .needs = {.commutative = true},
+    .sums = Sums::as_they_come,
+    .summary = "binomial, siblings combine while their parent is away",
+    .source = "Marendic et al. 2012",
+    .cost = {.balanced = log(P) * (3 * alpha + n * beta + n * gamma),
+             .after_last = (1 + depth) * (3 * alpha + n * beta + n * gamma)},
+};
 
 }  // namespace stretto::reduce

@@ -5,9 +5,10 @@
 // operations only. Ranks are numbered relative to the root, so that the gather ends there. The first exchange, of half
 // the data, is with the next rank, as in allreduce's rabenseifner.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/halving.hpp"
-#include "algorithms/patterns/trees.hpp"
+#include "algorithms/parts/halving.hpp"
+#include "algorithms/parts/trees.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::reduce {
 
@@ -56,5 +57,18 @@ Task reduce_scatter_gather(Group& g, Call call) {
     co_await g.recv(accumulator + offset(call, want), bytes(call, want), rank_of(me + half));
   }
 }
+
+using namespace letters;
+
+extern constinit const Description reduce_scatter_gather_described{
+    .collective = Collective::reduce,
+    .name = "reduce_scatter_gather",
+    .run = &reduce_scatter_gather,
+    .needs = {.commutative = true},
+    .map = "rabenseifner",
+    .summary = "reduce-scatter by halving, then gather",
+    .source = "Thakur, Rabenseifner, Gropp 2005",
+    .cost = both(2 * log(P) * alpha + 2 * n * beta + n * gamma),
+};
 
 }  // namespace stretto::reduce

@@ -11,7 +11,8 @@
 //
 // No ABA: a word is a rank and the call's number; a rank that finds one of another call looks again.
 
-#include "algorithms/algorithms.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 #include "core/remote_words.hpp"
 
 namespace stretto::reduce {
@@ -124,5 +125,18 @@ Task rendezvous_tree(Group& g, Call call) {
   Member member(g, call);
   co_await member.run();
 }
+
+using namespace letters;
+
+extern constinit const Description rendezvous_tree_described{
+    .collective = Collective::reduce,
+    .name = "rendezvous_tree",
+    .run = &rendezvous_tree,
+    .needs = {.commutative = true, .words = true},
+    .sums = Sums::as_they_come,
+    .summary = "any two that have partial results meet, by one-sided atomics",
+    .source = "Stretto",
+    .cost = {.balanced = log(P) * (3 * alpha + n * beta + n * gamma), .after_last = 3 * alpha + n * beta + n * gamma},
+};
 
 }  // namespace stretto::reduce

@@ -3,11 +3,25 @@
 // Cost: a copy of n on every rank; in the root P nγ, of which all but the part of the late ranks is done while it
 // waits. For small messages. Combines in the order of ranks: serves every operation, deterministic.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/slots.hpp"
+#include "board/board.hpp"
+#include "board/slots.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::reduce {
 
 Task slot_gather(Group& g, Call call) { return combine_slots(g, call, g.rank() == call.root); }
+
+using namespace letters;
+
+extern constinit const Description slot_gather_described{
+    .collective = Collective::reduce,
+    .name = "slot_gather",
+    .run = &slot_gather,
+    .needs = {.memory = Memory::board, .max_bytes = Board::kSlotBytes},
+    .summary = "everybody leaves its data in its slot, the root reads all",
+    .source = "Stretto",
+    .cost = {.balanced = n * kappa + P * n * gamma, .after_last = n * gamma},
+};
 
 }  // namespace stretto::reduce

@@ -5,15 +5,15 @@
 // receives are posted ahead. For commutative operations.
 // Cost: (depth + m c) (α + nβ/m) + nγ c in m segments for c children.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/segments.hpp"
-#include "algorithms/patterns/tree_shapes.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/segments.hpp"
+#include "algorithms/parts/tree_shapes.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::reduce {
-namespace {
-
-Task climb(Group& g, Call call, TreeShape shape) {
+Task waitall_tree(Group& g, Call call) {
+  const TreeShape shape = *call.shape;
   if (call.count == 0) co_return;
   const TreePlace place = place_in(shape, g.rank(), call.root, g.size());
   const std::size_t segments = eager_segments(g, call, depth_of(shape, g.size()));
@@ -45,11 +45,23 @@ Task climb(Group& g, Call call, TreeShape shape) {
   }
 }
 
-}  // namespace
+using namespace letters;
 
-Task waitall_chain(Group& g, Call call) { return climb(g, call, kChain); }
-Task waitall_binary(Group& g, Call call) { return climb(g, call, kBinary); }
-Task waitall_binomial(Group& g, Call call) { return climb(g, call, kBinomial); }
-Task waitall_knomial(Group& g, Call call) { return climb(g, call, kQuadrinomial); }
+extern constinit const Description waitall_tree_described{
+    .collective = Collective::reduce,
+    .run = &waitall_tree,
+    .needs = {.commutative = true},
+    .summary = "segments go up {}, from all children before the next",
+    .source = "Luo et al. 2018",
+    .cost = {.balanced = (depth + m * c) * (alpha + n * beta / m) + c * n * gamma,
+             .after_last = (depth + m * c) * (alpha + n * beta / m)},
+    .variants =
+        {
+            {.name = "waitall_chain", .shape = &kChain},
+            {.name = "waitall_binary", .shape = &kBinary},
+            {.name = "waitall_binomial", .shape = &kBinomial},
+            {.name = "waitall_knomial", .shape = &kQuadrinomial},
+        },
+};
 
 }  // namespace stretto::reduce

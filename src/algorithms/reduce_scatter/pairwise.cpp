@@ -9,9 +9,10 @@
 
 #include <utility>
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/exchange.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/exchange.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::reduce_scatter {
 
@@ -40,5 +41,17 @@ Task pairwise(Group& g, Call call) {
   if (any_above) g.reduce(call, up_to_me, above_me, mine.count);
   g.copy(call.output, any_above ? above_me : up_to_me, n);
 }
+
+using namespace letters;
+
+extern constinit const Description pairwise_described{
+    .collective = Collective::reduce_scatter_block,
+    .with_lengths = Collective::reduce_scatter,
+    .name = "pairwise",
+    .run = &pairwise,
+    .summary = "everybody takes its own block from one rank after the other",
+    .source = "Thakur, Rabenseifner, Gropp 2005",
+    .cost = both(P * alpha + N * beta + N * gamma),
+};
 
 }  // namespace stretto::reduce_scatter

@@ -6,10 +6,11 @@
 // For short and middle blocks. Commutative operations only: the halving pairs ranks that are not neighbours. Needs
 // memory for all blocks twice.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/fold.hpp"
-#include "algorithms/patterns/halving.hpp"
-#include "algorithms/patterns/packed_blocks.hpp"
+#include "algorithms/parts/fold.hpp"
+#include "algorithms/parts/halving.hpp"
+#include "algorithms/parts/packed_blocks.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::reduce_scatter {
 
@@ -43,5 +44,18 @@ Task recursive_halving(Group& g, Call call) {
   const Block mine = places.run(me, 1);
   g.copy(call.output, sums + offset(call, mine), bytes(call, mine));
 }
+
+using namespace letters;
+
+extern constinit const Description recursive_halving_described{
+    .collective = Collective::reduce_scatter_block,
+    .with_lengths = Collective::reduce_scatter,
+    .name = "recursive_halving",
+    .run = &recursive_halving,
+    .needs = {.commutative = true},
+    .summary = "two ranks share what they have to reduce, log P rounds",
+    .source = "Thakur, Rabenseifner, Gropp 2005",
+    .cost = both(log(P) * alpha + N * beta + N * gamma),
+};
 
 }  // namespace stretto::reduce_scatter

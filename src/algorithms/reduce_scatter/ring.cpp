@@ -5,9 +5,10 @@
 // For long blocks, with neighbours close to each other. Commutative operations only: block b starts its sum at rank
 // b + 1. Needs memory for two blocks only.
 
-#include "algorithms/patterns/ring.hpp"
+#include "algorithms/parts/ring.hpp"
 
-#include "algorithms/algorithms.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::reduce_scatter {
 
@@ -15,5 +16,18 @@ Task ring(Group& g, Call call) {
   const int before_mine = g.rank() - 1;
   co_await reduce_around(g, call, place_by_rank(g), &ranks_block_on_ring, before_mine, call.output);
 }
+
+using namespace letters;
+
+extern constinit const Description ring_described{
+    .collective = Collective::reduce_scatter_block,
+    .with_lengths = Collective::reduce_scatter,
+    .name = "ring",
+    .run = &ring,
+    .needs = {.commutative = true},
+    .summary = "partial sums go around a ring to where they belong",
+    .source = "Patarasuk, Yuan 2009",
+    .cost = both(P * alpha + N * beta + N * gamma),
+};
 
 }  // namespace stretto::reduce_scatter

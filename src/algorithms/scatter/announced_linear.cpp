@@ -5,9 +5,10 @@
 // Cost: α + (P-1)(α + nβ), of which the announcement is hidden if the root comes later. After the last arrival, if that
 // is not the root and the others have been served: 2α + nβ.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/announcements.hpp"
-#include "algorithms/patterns/blocks.hpp"
+#include "algorithms/parts/announcements.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::scatter {
 namespace {
@@ -38,5 +39,17 @@ Task announced_linear(Group& g, Call call) {
   all.spawn(serve_all(g, call, announcements));
   co_await all.join();
 }
+
+using namespace letters;
+
+extern constinit const Description announced_linear_described{
+    .collective = Collective::scatter,
+    .with_lengths = Collective::scatterv,
+    .name = "announced_linear",
+    .run = &announced_linear,
+    .summary = "ranks announce themselves, the root serves who is there",
+    .source = "Stretto",
+    .cost = {.balanced = P * alpha + N * beta, .after_last = 2 * alpha + n * beta},
+};
 
 }  // namespace stretto::scatter

@@ -6,10 +6,11 @@
 // root: one copy. Up to 96 bytes travel in the signal's own cache line, up to 32 KiB in the slot of whose block it is,
 // more in the pool: twice the copies of a library that reads the root's memory, for a root that need not stay.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/others.hpp"
-#include "arrival/board.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/others.hpp"
+#include "board/board.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::scatter {
 
@@ -27,5 +28,17 @@ Task arrival_copy(Group& g, Call call) {
   }
   take_own_block(g, call);
 }
+
+using namespace letters;
+
+extern constinit const Description arrival_copy_described{
+    .collective = Collective::scatter,
+    .name = "arrival_copy",
+    .run = &arrival_copy,
+    .needs = {.memory = Memory::pool, .pool_from = Board::kSlotBytes + 1},
+    .summary = "the root leaves all blocks in shared memory and goes on",
+    .source = "Stretto",
+    .cost = {.balanced = N * kappa, .after_last = n * kappa},
+};
 
 }  // namespace stretto::scatter

@@ -7,10 +7,11 @@
 // max(D + α + nβ, cost) (eq. 14); in the background max(D, cost) (eq. 15). Nothing helps against a late root (eq. 16).
 // The root copies its blocks into the order of the tree unless that is the order of ranks.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/sorted_tree.hpp"
-#include "algorithms/patterns/trees.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/sorted_tree.hpp"
+#include "algorithms/parts/trees.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::scatter {
 
@@ -44,5 +45,28 @@ Task binomial(Group& g, Call call) {
   co_await g.caller(call);
   g.copy(call.output, blocks, call.bytes());
 }
+
+using namespace letters;
+
+extern constinit const Description binomial_described{
+    .collective = Collective::scatter,
+    .name = "binomial",
+    .run = &binomial,
+    .summary = "halves travel down a binomial tree",
+    .source = "Proficz 2020",
+    .cost = both(log(P) * alpha + N * beta),
+    .variants =
+        {
+            {.name = "sorted_binomial",
+             .order = OrderUse::everywhere,
+             .summary = "binomial, those that are expected first near the top",
+             .after_last = alpha + n * beta},
+            {.name = "background_sorted_binomial",
+             .order = OrderUse::everywhere,
+             .ahead = true,
+             .summary = "sorted binomial, passed on before a rank arrives",
+             .after_last = n * kappa},
+        },
+};
 
 }  // namespace stretto::scatter

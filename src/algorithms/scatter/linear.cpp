@@ -6,10 +6,11 @@
 // Cost: (P-1)(α + nβ), n bytes a block (eq. 3). With rank 1 alone late by D: D more (eq. 9); sorted max(D + α + nβ,
 // cost) (eq. 10); in the background max(D, cost) (eq. 11). Nothing helps against a late root (eq. 12).
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/others.hpp"
-#include "algorithms/patterns/receive_block.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/others.hpp"
+#include "algorithms/scatter/receive_block.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::scatter {
 
@@ -25,5 +26,29 @@ Task linear(Group& g, Call call) {
   }
   co_await receive_block(g, call);
 }
+
+using namespace letters;
+
+extern constinit const Description linear_described{
+    .collective = Collective::scatter,
+    .with_lengths = Collective::scatterv,
+    .name = "linear",
+    .run = &linear,
+    .summary = "the root sends to one rank after the other",
+    .source = "Proficz 2020",
+    .cost = both(P * alpha + N * beta),
+    .variants =
+        {
+            {.name = "sorted_linear",
+             .order = OrderUse::root_only,
+             .summary = "linear, those first that are expected first",
+             .after_last = alpha + n * beta},
+            {.name = "background_sorted_linear",
+             .order = OrderUse::root_only,
+             .ahead = true,
+             .summary = "sorted linear, received before a rank arrives",
+             .after_last = n * kappa},
+        },
+};
 
 }  // namespace stretto::scatter

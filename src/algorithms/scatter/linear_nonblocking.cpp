@@ -6,10 +6,11 @@
 // in the background a copy. A late rank delays nobody; but all messages share the root's port, so the early ranks'
 // blocks wait for each other.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/others.hpp"
-#include "algorithms/patterns/receive_block.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/others.hpp"
+#include "algorithms/scatter/receive_block.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::scatter {
 
@@ -29,5 +30,24 @@ Task linear_nonblocking(Group& g, Call call) {
   take_own_block(g, call);
   for (Transfer& send : sends) co_await send;
 }
+
+using namespace letters;
+
+extern constinit const Description linear_nonblocking_described{
+    .collective = Collective::scatter,
+    .with_lengths = Collective::scatterv,
+    .name = "linear_nonblocking",
+    .run = &linear_nonblocking,
+    .summary = "the root sends to all ranks at once",
+    .source = "Stretto",
+    .cost = {.balanced = alpha + N * beta, .after_last = alpha + n * beta},
+    .variants =
+        {
+            {.name = "background_linear_nonblocking",
+             .ahead = true,
+             .summary = "all at once, received before a rank arrives",
+             .after_last = n * kappa},
+        },
+};
 
 }  // namespace stretto::scatter

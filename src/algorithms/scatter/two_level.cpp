@@ -7,9 +7,10 @@
 // late leader holds up its whole node. On one node it is linear_nonblocking. Where the ranks of a node are consecutive,
 // its blocks leave from where they are; others the root packs first.
 
-#include "algorithms/algorithms.hpp"
-#include "algorithms/patterns/blocks.hpp"
-#include "algorithms/patterns/nodes.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/nodes.hpp"
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
 
 namespace stretto::scatter {
 namespace {
@@ -65,5 +66,16 @@ Task two_level(Group& g, Call call) {
   Task task = leader == call.root ? give_all(g, call, nodes) : pass_on(g, call, nodes.led_by(leader));
   co_await task;
 }
+
+using namespace letters;
+
+extern constinit const Description two_level_described{
+    .collective = Collective::scatter,
+    .name = "two_level",
+    .run = &two_level,
+    .summary = "one message to each node, whose leader hands out the blocks",
+    .source = "Stretto",
+    .cost = {.balanced = 2 * alpha + N * beta, .after_last = 2 * alpha + 2 * q * n * beta},
+};
 
 }  // namespace stretto::scatter

@@ -2,7 +2,7 @@
 // algorithm has to be written down a second time.
 #pragma once
 
-#include "algorithms/registry.hpp"
+#include "catalogue/catalogue.hpp"
 #include "topology/maps.hpp"
 
 namespace stretto::sim {

@@ -20,7 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "arrival/board.hpp"
+#include "board/board.hpp"
 #include "core/group.hpp"
 #include "core/remote_words.hpp"
 #include "topology/rank_maps.hpp"

@@ -1,0 +1,34 @@
+// A machine that SimGrid simulates. All its ranks are in one process and can share memory; what that would cost them is
+// known where STRETTO_SIM_SHARED_MEMORY says so, and else algorithms that need it give way.
+#include "mpi/engine/machine.hpp"
+
+#include <cstdlib>
+
+#include "simulated_platform.hpp"
+#include "simulated_words.hpp"
+#include "transport/mpi/mpi_transport.hpp"
+
+namespace stretto::mpi {
+
+bool can_share_memory() { return std::getenv("STRETTO_SIM_SHARED_MEMORY") != nullptr; }
+
+std::unique_ptr<Platform> make_platform(const shm::NodeFacts& facts) {
+  return std::make_unique<smpi::SimulatedPlatform>(facts);
+}
+
+std::string host_name() {
+  char name[MPI_MAX_PROCESSOR_NAME] = {};
+  int length = 0;
+  PMPI_Get_processor_name(name, &length);
+  return name;
+}
+
+std::unique_ptr<Transport> make_message_transport(MPI_Comm comm) {
+  return std::make_unique<mpi::MpiTransport>(comm, mpi::Waiting::blocking);
+}
+
+std::unique_ptr<RemoteWords> make_remote_words(MPI_Comm comm, bool) {
+  return std::make_unique<smpi::SimulatedWords>(comm);
+}
+
+}  // namespace stretto::mpi

@@ -1,0 +1,104 @@
+#include "board/board.hpp"
+
+namespace stretto {
+namespace {
+
+// Carves arrays out of a block of memory; with a null base it only measures.
+struct Carver {
+  std::byte* base;
+  std::size_t used = 0;
+
+  template <class T>
+  T* take(std::size_t count) {
+    T* array = base == nullptr ? nullptr : reinterpret_cast<T*>(base + used);
+    used += (count * sizeof(T) + kLine - 1) / kLine * kLine;
+    return array;
+  }
+};
+
+}  // namespace
+
+std::size_t Board::memory_bytes(int ranks) {
+  const auto count = static_cast<std::size_t>(ranks);
+  Carver carver{nullptr};
+  carver.take<Generation>(2);
+  carver.take<Arrival>(2 * count);
+  carver.take<Presence>(count);
+  carver.take<Slot>(2 * count);
+  carver.take<Chunk>(2 * kMaxChunks);
+  carver.take<std::byte>(2 * count * kSlotBytes);
+  return carver.used;
+}
+
+Board::Board(std::byte* memory, int ranks, int rank) : ranks_(static_cast<std::size_t>(ranks)), rank_(rank) {
+  Carver carver{memory};
+  generations_ = carver.take<Generation>(2);
+  order_ = carver.take<Arrival>(2 * ranks_);
+  presence_ = carver.take<Presence>(ranks_);
+  slots_ = carver.take<Slot>(2 * ranks_);
+  chunks_ = carver.take<Chunk>(2 * kMaxChunks);
+  slot_data_ = carver.take<std::byte>(2 * ranks_ * kSlotBytes);
+}
+
+bool Board::may_enter() {
+  if (everyone_left_ >= call_ - 2) return true;
+  for (std::size_t rank = 0; rank < ranks_; ++rank) {
+    if (!presence_[rank].left.reached(call_ - 2)) return false;
+  }
+  everyone_left_ = call_ - 2;
+  return true;
+}
+
+Task Board::enter(Group& g) {
+  for (std::size_t rank = 0; rank < ranks_; ++rank) co_await g.reached(presence_[rank].left, call_ - 2);
+  everyone_left_ = call_ - 2;
+}
+
+void Board::leave(Group& g) {
+  if (arrived_) arrivals_before_[parity()] += static_cast<std::uint32_t>(ranks_);
+  arrived_ = false;
+  g.publish(presence_[static_cast<std::size_t>(rank_)].left, call_);
+}
+
+int Board::arrive(Group& g, const void* input) {
+  Generation& now = generation();
+  // The counter is exact because every call of this parity adds `ranks_` to it or nothing, and nobody is here before
+  // everybody has left the call two before. acq_rel: whoever sees the count sees what earlier arrivers wrote before.
+  arrived_ = true;
+  const std::uint32_t before = arrivals_before_[parity()];
+  const std::uint32_t place = now.arrivals.fetch_add(1, std::memory_order_acq_rel) - before;
+  const bool last = place + 1 == ranks_;
+  if (place_ == kNoPlace) place_ = static_cast<int>(place);
+  const std::int64_t time_ns = place == 0 || last ? g.endpoint().platform.now_ns() : 0;
+  // Before the announcement, which the others may act upon.
+  if (place == 0) now.first_arrival_ns = time_ns;
+  if (last) now.last_arrival_ns = time_ns;
+  Arrival& mine = arrival(static_cast<int>(place));
+  mine.rank = static_cast<std::uint32_t>(rank_);
+  mine.input_address = reinterpret_cast<std::uint64_t>(input);
+  g.publish(mine.announced, call_);
+  if (last) g.publish(now.everyone_arrived, call_);
+  return static_cast<int>(place);
+}
+
+void Board::synchronised_by_arrival() {
+  synchronised();
+  const std::int64_t skew_ns = generation().last_arrival_ns - generation().first_arrival_ns;
+  recent_skew_ns_ += (skew_ns - recent_skew_ns_) / 4;
+}
+
+std::byte* Board::slot_data(int rank, std::size_t bytes) {
+  if (bytes <= kInlineBytes) return slot(rank).payload;
+  return slot_data_ + (parity() * ranks_ + static_cast<std::size_t>(rank)) * kSlotBytes;
+}
+
+std::byte* Board::block_data(int rank, std::size_t bytes) {
+  return bytes <= kSlotBytes ? slot_data(rank, bytes) : pool() + static_cast<std::size_t>(rank) * bytes;
+}
+
+std::byte* Board::result_data(std::size_t bytes) {
+  if (bytes <= kInlineBytes) return generation().result;
+  return slot_data(static_cast<int>(generation().result_rank), bytes);
+}
+
+}  // namespace stretto

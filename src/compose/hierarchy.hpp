@@ -1,0 +1,51 @@
+// Hierarchy: one algorithm among the ranks of each unit of the machine, another among the units' leaders.
+//
+// Alizadeh 2021, section 6.4.1: reduce in each node to its leader, allreduce among the leaders, broadcast in each node;
+// `hierarchical(reduce_scatter_gather,rabenseifner)` is the one measured there. A late rank holds back the messages of
+// its node only. Units are nodes where several ranks share one, else parts of a node or switches (topology/split.hpp);
+// a hierarchy within a hierarchy takes the next ones. Where nothing can be divided the second algorithm runs alone.
+// With an algorithm of shared memory units are nodes only, and the library leaves calls to its default rule where no
+// node is shared by some of the ranks: `hierarchical(arrival_stripes,ring)` takes in a node's ranks
+// as they come, and a node counts as arrived when its last rank has, as section 7.2.4 plans.
+// Cost: that of the first among q ranks twice, up and down, and of the second among P/q.
+#pragma once
+
+#include <string_view>
+
+#include "core/algorithm.hpp"
+#include "core/group.hpp"
+
+namespace stretto {
+
+/// Which algorithm does what; those that the collective does not need are null.
+struct Hierarchy {
+  const Algorithm* up;       // from the ranks of a unit to its leader: reduce, gather, or barrier
+  const Algorithm* between;  // among the leaders: the collective itself, or that with blocks of any length
+  const Algorithm* down;     // from a leader to the ranks of its unit: bcast, scatter, or barrier
+};
+
+/// The two names in `hierarchical(first,second)`; both are empty for any other text. Names may be hierarchies.
+struct HierarchyNames {
+  std::string_view within;
+  std::string_view between;
+};
+HierarchyNames parse_hierarchical(std::string_view name);
+
+/// What `names` mean for a collective: `within` is an algorithm of reduce or gather, where something goes up, and of
+/// bcast or scatter, where something comes down; an allreduce and an allgather come down by `binomial` if bcast has
+/// none of the name, or by `arrival_copy` if they go up in shared memory. `between` is an algorithm of scatterv,
+/// gatherv or allgatherv for a scatter, gather or allgather. False if they mean nothing, or what cannot run on a part
+/// of the ranks.
+bool find_hierarchy(Collective collective, const HierarchyNames& names, Hierarchy& found);
+
+/// Whether any part of it runs in segments.
+bool has_segments(const Hierarchy& hierarchy);
+
+Task run_hierarchical(Group& g, const Algorithm& algorithm, Call call);
+
+/// Without leaders that are known ahead, in the memory of the nodes; `call.between` goes between them
+/// (node_stripes.cpp, first_comers.cpp).
+Task node_stripes(Group& g, Call call);
+Task first_comers(Group& g, Call call);
+
+}  // namespace stretto

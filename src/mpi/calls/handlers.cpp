@@ -1,0 +1,191 @@
+#include "mpi/calls/handlers.hpp"
+
+#include <optional>
+#include <string_view>
+
+#include "core/clock.hpp"
+#include "mpi/calls/interception.hpp"
+#include "mpi/calls/prepared_call.hpp"
+#include "mpi/engine/runtime.hpp"
+#include "stretto/stretto.h"
+
+namespace stretto::mpi {
+namespace {
+
+// What MPI is to be given as the send buffer.
+const void* operand(const Call& call) { return call.input == call.output ? MPI_IN_PLACE : call.input; }
+
+}  // namespace
+
+int Handler::Init(int* argc, char*** argv) noexcept {
+  int provided = MPI_THREAD_SINGLE;
+  return Init_thread(argc, argv, MPI_THREAD_SINGLE, &provided);
+}
+
+int Handler::Init_thread(int* argc, char*** argv, int, int* provided) noexcept {
+  Runtime::get().check_environment();
+  const Inside inside;
+  const bool raise = Runtime::get().wants_thread();
+  const int result = raise ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided) : native_();
+  if (result == MPI_SUCCESS) Runtime::get().start();
+  return result;
+}
+
+#if STRETTO_SESSIONS
+int Handler::Session_init(MPI_Info, MPI_Errhandler, MPI_Session*) noexcept {
+  Runtime& runtime = Runtime::get();
+  if (!runtime.active()) runtime.check_environment();
+  const Inside inside;
+  const int result = native_();
+  if (result == MPI_SUCCESS && !runtime.active()) runtime.start_without_world();
+  return result;
+}
+#endif
+
+int Handler::Finalize() noexcept {
+  const Inside inside;
+  Runtime::get().finish();
+  return native_();
+}
+
+int Handler::Pcontrol(int level) noexcept {
+  Runtime::get().profiler().set_recording(level > 0);
+  return native_();
+}
+
+int Handler::Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                       MPI_Comm comm) noexcept {
+  Interception call(Collective::allreduce, Operation::Allreduce, comm, site_);
+  ReductionCall prepared;
+  if (!prepared.allreduce(sendbuf, recvbuf, count, datatype, op)) return native_();
+  if (call.select(prepared)) return call.run(prepared);
+  return call.pass_on(native_, prepared, [&](const Call& segment, int length, MPI_Request* request) {
+    return PMPI_Iallreduce(operand(segment), segment.output, length, datatype, op, comm, request);
+  });
+}
+
+int Handler::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+                    MPI_Comm comm) noexcept {
+  Interception call(Collective::reduce, Operation::Reduce, comm, site_);
+  ReductionCall prepared;
+  if (!call.root_is_valid(root) || !prepared.reduce(sendbuf, recvbuf, count, datatype, op, root, call.is_rank(root))) {
+    return native_();
+  }
+  if (call.select(prepared)) return call.run(prepared);
+  return call.pass_on(native_, prepared, [&](const Call& segment, int length, MPI_Request* request) {
+    return PMPI_Ireduce(operand(segment), segment.output, length, datatype, op, root, comm, request);
+  });
+}
+
+int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) noexcept {
+  Interception call(Collective::bcast, Operation::Bcast, comm, site_);
+  BcastCall prepared;
+  if (!call.root_is_valid(root) || !prepared.bcast(buffer, count, datatype, root, call.is_rank(root), comm)) {
+    return native_();
+  }
+  if (call.select(prepared)) return call.run(prepared);
+  return call.pass_on(native_, prepared, [&](const Call& segment, int length, MPI_Request* request) {
+    return PMPI_Ibcast(segment.output, length, MPI_BYTE, root, comm, request);
+  });
+}
+
+int Handler::Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
+                                  MPI_Op op, MPI_Comm comm) noexcept {
+  Interception call(Collective::reduce_scatter_block, Operation::Reduce_scatter_block, comm, site_);
+  ReductionCall prepared;
+  if (!prepared.reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op)) return native_();
+  return call.select(prepared) ? call.run(prepared) : native_();
+}
+
+int Handler::Reduce_scatter(const void* sendbuf, void* recvbuf, IntegerArray recvcounts, MPI_Datatype datatype,
+                            MPI_Op op, MPI_Comm comm) noexcept {
+  Interception call(Collective::reduce_scatter, Operation::Reduce_scatter, comm, site_);
+  if (!call.is_candidate()) return native_();
+  ReductionCall prepared;
+  if (!prepared.reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, call.rank(), call.size())) return native_();
+  return call.select(prepared) ? call.run(prepared) : native_();
+}
+
+int Handler::Barrier(MPI_Comm comm) noexcept {
+  Interception call(Collective::barrier, Operation::Barrier, comm, site_);
+  PreparedCall prepared;
+  return call.select(prepared) ? call.run(prepared) : native_();
+}
+
+}  // namespace stretto::mpi
+
+using stretto::Collective;
+
+namespace {
+
+struct Named {
+  Collective collective;
+  stretto::Form form;
+};
+
+// "allreduce", or "iallreduce" for the non-blocking and persistent forms.
+std::optional<Named> collective_named(std::string_view name) {
+  for (const Collective collective : stretto::kCollectives) {
+    const std::string_view known = stretto::name_of(collective);
+    if (name == known) return Named{collective, stretto::Form::blocking};
+    if (!name.empty() && name.front() == 'i' && name.substr(1) == known) {
+      return Named{collective, stretto::Form::non_blocking};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+int Stretto_force(const char* collective, const char* algorithm) {
+  const auto which = collective_named(collective);
+  if (!which) return STRETTO_UNKNOWN_COLLECTIVE;
+  const auto choice = stretto::parse_choice(which->collective, algorithm, which->form);
+  if (!choice) return STRETTO_UNKNOWN_ALGORITHM;
+  stretto::mpi::Runtime& runtime = stretto::mpi::Runtime::get();
+  const bool blocking = which->form == stretto::Form::blocking;
+  if (!blocking && !runtime.configuration().non_blocking) return STRETTO_NOT_ACTIVE;
+  runtime.configuration().choice(which->collective, which->form) = *choice;
+  runtime.profiler().tell_algorithms();
+  if (!blocking) return STRETTO_OK;
+  const stretto::mpi::Inside inside;
+  runtime.background().for_each(
+      [&](stretto::mpi::Anticipation& one) { one.expect(which->collective, choice->algorithm); });
+  runtime.background().wake();
+  return STRETTO_OK;
+}
+
+int Stretto_compute_begin(void) {
+  stretto::mpi::Runtime& runtime = stretto::mpi::Runtime::get();
+  if (!runtime.active()) return STRETTO_NOT_ACTIVE;
+  runtime.hints().begin(stretto::monotonic_ns());
+  return STRETTO_OK;
+}
+
+int Stretto_progress_mark(double fraction) {
+  using stretto::Hints;
+  stretto::mpi::Runtime& runtime = stretto::mpi::Runtime::get();
+  if (!runtime.active()) return STRETTO_NOT_ACTIVE;
+  switch (runtime.hints().mark(fraction, stretto::monotonic_ns())) {
+    case Hints::Answer::not_begun:
+      return STRETTO_NOT_BEGUN;
+    case Hints::Answer::bad_fraction:
+      return STRETTO_BAD_FRACTION;
+    case Hints::Answer::out_of_order:
+      return STRETTO_MARK_OUT_OF_ORDER;
+    case Hints::Answer::taken:
+      break;
+  }
+  if (!runtime.may_call_mpi()) return STRETTO_OK;  // the others learn of it when this rank arrives
+  const stretto::mpi::Inside inside;
+  runtime.background().for_each([](stretto::mpi::Anticipation& one) { one.hint(); });
+  runtime.background().wake();
+  runtime.background().poll();
+  return STRETTO_OK;
+}
+
+const char* Stretto_last_algorithm(const char* collective) {
+  const auto which = collective_named(collective);
+  if (!which) return nullptr;
+  return stretto::mpi::Runtime::get().last_algorithm(which->collective, which->form);
+}

@@ -1,0 +1,79 @@
+// A call of a collective as the program made it, in the engine's terms, with whatever it needs as long as it lasts.
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+#include <vector>
+
+#include "core/group.hpp"
+#include "mpi/calls/datatypes.hpp"
+#include "mpi/entry/integer_array.hpp"
+
+namespace stretto::mpi {
+
+class PreparedCall {
+ public:
+  PreparedCall() = default;
+  virtual ~PreparedCall() = default;
+  PreparedCall(const PreparedCall&) = delete;
+  PreparedCall& operator=(const PreparedCall&) = delete;
+
+  /// What all ranks know alike, to select an algorithm by. The buffers count from begin() on.
+  const Call& call() const { return call_; }
+  bool commutative() const { return call_.reduction == nullptr || call_.reduction->commutative; }
+  /// The collective will go on when the MPI call has returned, and the program may have freed its handles. False, on
+  /// all ranks alike, if it cannot.
+  virtual bool outlast_its_mpi_call() { return true; }
+
+  /// Before the collective runs, each time that it does; and after.
+  virtual const Call& begin() { return call_; }
+  virtual void end() {}
+
+ protected:
+  Call call_;
+};
+
+/// MPI_Allreduce, MPI_Reduce and the two MPI_Reduce_scatter. The members that fill it return false for what has to be
+/// left to the MPI library.
+class ReductionCall final : public PreparedCall {
+ public:
+  bool allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op);
+  bool reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+              bool at_root);
+  bool reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
+    return allreduce(sendbuf, recvbuf, count, datatype, op);  // the arguments and what may be wrong with them are alike
+  }
+  bool reduce_scatter(const void* sendbuf, void* recvbuf, IntegerArray counts, MPI_Datatype datatype, MPI_Op op,
+                      int rank, int ranks);
+
+  const Call& begin() override;
+  /// A user's operation may be freed, and there is no way to hold it.
+  bool outlast_its_mpi_call() override { return bound_.is_predefined(); }
+
+ private:
+  void set(const void* input, void* output, MPI_Count count);
+  BoundReduction bound_;
+  std::vector<Block> blocks_;  // of reduce_scatter, by rank
+  std::size_t own_count_ = 0;
+};
+
+/// MPI_Bcast.
+class BcastCall final : public PreparedCall {
+ public:
+  bool bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, bool at_root, MPI_Comm comm);
+  const Call& begin() override;
+  void end() override;
+  bool outlast_its_mpi_call() override;
+
+ private:
+  void* buffer_ = nullptr;
+  MPI_Count count_ = 0;
+  MPI_Datatype datatype_ = MPI_DATATYPE_NULL;
+  Layout layout_{};
+  bool at_root_ = false;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  std::optional<PackedBuffer> packed_;
+};
+
+}  // namespace stretto::mpi

@@ -1,0 +1,142 @@
+// What may start or complete a non-blocking collective: of interest only while there is one, of ours or for the
+// profile.
+#include <sched.h>
+
+#include "mpi/calls/handlers.hpp"
+#include "mpi/engine/runtime.hpp"
+
+namespace stretto::mpi {
+
+// Polls in vain before the core is offered to others.
+static constexpr unsigned kPatientRounds = 100;
+
+// While collectives of ours are under way, whoever waits drives them. `attempt(done)` asks MPI once, without waiting.
+template <class Attempt>
+int Handler::drive(const Attempt& attempt) {
+  Runtime& runtime = Runtime::get();
+  if (!runtime.any_in_flight()) return native_();
+  const Inside inside;
+  for (unsigned idle_rounds = 0;; ++idle_rounds) {
+    const bool progressed = runtime.background().poll_all();
+    int done = 0;
+    const int result = attempt(&done);
+    if (result != MPI_SUCCESS || done != 0) return result;
+    if (progressed) idle_rounds = 0;
+    if (idle_rounds > kPatientRounds) sched_yield();
+  }
+}
+
+// `completed(completing)` tells which requests the call has completed.
+template <class Attempt, class Completed>
+int Handler::complete(int count, MPI_Request* requests, const Attempt& attempt, const Completed& completed) {
+  Requests& observed = Runtime::get().requests();
+  if (!observed.any()) return drive(attempt);
+  const Inside inside;
+  Completing completing(observed, requests, count);
+  const int result = drive(attempt);
+  if (result == MPI_SUCCESS) completed(completing);
+  return result;
+}
+
+int Handler::Wait(MPI_Request* request, MPI_Status* status) noexcept {
+  return complete(
+      1, request, [&](int* done) { return PMPI_Test(request, done, status); },
+      [](Completing& completing) { completing.completed_all(); });
+}
+
+int Handler::Waitall(int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
+  return complete(
+      count, requests, [&](int* done) { return PMPI_Testall(count, requests, done, statuses); },
+      [](Completing& completing) { completing.completed_all(); });
+}
+
+int Handler::Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) noexcept {
+  return complete(
+      count, requests, [&](int* done) { return PMPI_Testany(count, requests, index, done, status); },
+      [&](Completing& completing) { completing.completed(*index); });
+}
+
+int Handler::Waitsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) noexcept {
+  return complete(
+      count, requests,
+      [&](int* done) {
+        const int result = PMPI_Testsome(count, requests, completed, indices, statuses);
+        *done = *completed != 0 ? 1 : 0;  // MPI_UNDEFINED: there is nothing to wait for
+        return result;
+      },
+      [&](Completing& completing) {
+        for (int i = 0; *completed != MPI_UNDEFINED && i < *completed; ++i) completing.completed(indices[i]);
+      });
+}
+
+// What only looks, looks once.
+template <class Completed>
+int Handler::look(int count, MPI_Request* requests, const Completed& completed) {
+  return complete(
+      count, requests,
+      [&](int* done) {
+        *done = 1;
+        return native_();
+      },
+      completed);
+}
+
+int Handler::Test(MPI_Request* request, int* flag, MPI_Status*) noexcept {
+  return look(1, request, [&](Completing& completing) {
+    if (*flag != 0) completing.completed_all();
+  });
+}
+
+int Handler::Testall(int count, MPI_Request* requests, int* flag, MPI_Status*) noexcept {
+  return look(count, requests, [&](Completing& completing) {
+    if (*flag != 0) completing.completed_all();
+  });
+}
+
+int Handler::Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status*) noexcept {
+  return look(count, requests, [&](Completing& completing) {
+    if (*flag != 0) completing.completed(*index);
+  });
+}
+
+int Handler::Testsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status*) noexcept {
+  return look(count, requests, [&](Completing& completing) {
+    for (int i = 0; *completed != MPI_UNDEFINED && i < *completed; ++i) completing.completed(indices[i]);
+  });
+}
+
+int Handler::Request_get_status(MPI_Request, int*, MPI_Status*) noexcept {
+  return drive([&](int* done) {
+    *done = 1;
+    return native_();
+  });
+}
+
+int Handler::Request_free(MPI_Request* request) noexcept {
+  Requests& ours = Runtime::get().requests();
+  if (ours.any() && request != nullptr) ours.forget(*request);
+  PersistentCalls& calls = Runtime::get().persistent_calls();
+  if (calls.any() && request != nullptr) calls.forget(*request);
+  return native_();
+}
+
+int Handler::Start(MPI_Request* request) noexcept { return Startall(1, request); }
+
+int Handler::Startall(int count, MPI_Request* requests) noexcept {
+  Runtime& runtime = Runtime::get();
+  Requests& observed = runtime.requests();
+  PersistentCalls& calls = runtime.persistent_calls();
+  if (!observed.any() && !calls.any()) return native_();
+  const Inside inside;
+  for (int i = 0; requests != nullptr && i < count; ++i) observed.start(requests[i], site_.caller);
+  const int result = native_();
+  if (result != MPI_SUCCESS || !calls.any() || requests == nullptr) return result;
+  for (int i = 0; i < count; ++i) {
+    const Algorithm* algorithm = calls.start(requests[i]);
+    if (algorithm != nullptr) runtime.count(algorithm->collective, algorithm, Form::non_blocking);
+  }
+  runtime.background().wake();
+  return result;
+}
+
+}  // namespace stretto::mpi

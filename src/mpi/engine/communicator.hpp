@@ -1,0 +1,122 @@
+// What Stretto keeps for each communicator of the program, as an attribute that dies with it.
+#pragma once
+
+#include <mpi.h>
+#include <sys/types.h>
+
+#include <bit>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "board/board.hpp"
+#include "catalogue/catalogue.hpp"
+#include "core/remote_words.hpp"
+#include "mpi/engine/anticipation.hpp"
+#include "mpi/engine/in_flight.hpp"
+#include "select/rules.hpp"
+#include "topology/rank_maps.hpp"
+#include "transport/shm/mailboxes.hpp"
+#include "transport/shm/segment.hpp"
+#include "transport/shm/shared_words.hpp"
+
+namespace stretto::mpi {
+
+class BackgroundWork;
+
+/// The same ranks, for messages of our own. Collective.
+MPI_Comm make_own_communicator(MPI_Comm comm);
+
+/// The engine's side of a communicator: an own MPI communicator for its messages, and shared memory where all ranks are
+/// on one node, or where asked for on each of several. Making one is a collective operation.
+class Engine {
+ public:
+  Engine(MPI_Comm comm, const Configuration& configuration, bool oversubscribed);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Makes room in the pool for `bytes` bytes of one call, as far as the user's bound allows. Collective; false, on
+  /// all ranks alike, if there is no pool after.
+  bool ensure_pool(std::size_t bytes);
+
+  /// Runs the collective to its end. Returns this rank's place in the order of arrival, from 0, or Board::kNoPlace if
+  /// the algorithm took none.
+  int run(const Algorithm& algorithm, const Call& call);
+
+  /// Whether calls may begin ahead of the program; the same on all ranks, and for the communicator's whole life.
+  bool may_begin_ahead() const { return ahead_allowed_ && transport_->can_abandon(); }
+  /// From now on calls of `collective` are anticipated; `background` drives what begins ahead. Collective.
+  void anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background);
+  bool anticipates(Collective collective) const { return (anticipated_ >> static_cast<unsigned>(collective) & 1) != 0; }
+  /// All ranks of one node.
+  bool shares_memory() const { return board_ != nullptr && shared_nodes_.count == 0; }
+  /// Gives each of several nodes a board, for hierarchies in their memory. Where some node refuses no node has one, and
+  /// `shared_nodes` knows. Collective.
+  void ensure_boards();
+  /// Finds out what ranks are bound to, if that is not known yet and the algorithm goes by it. `asked`: the user has
+  /// named it. Collective.
+  void ensure_insides(const Algorithm& algorithm, const Configuration& configuration, bool asked);
+  SharedNodes shared_nodes() const { return shared_nodes_; }
+  /// Gives all ranks words that the others can change, where the MPI library can. Collective.
+  void ensure_words();
+  bool has_words() const { return words_ != nullptr; }
+  /// Half of the largest pool that ensure_pool may make.
+  std::size_t max_pool_window() const { return pool_refused_ ? 0 : largest_pool() / 2; }
+  std::int64_t recent_skew_ns() const { return shares_memory() ? board_->recent_skew_ns() : 0; }
+  /// MPI_Finalize has begun: nothing is under way any more, and communicators are no longer ours to free. Collective.
+  void abandon();
+
+ private:
+  std::size_t largest_pool() const { return std::bit_floor(pool_limit_); }
+  int place_of(const Algorithm& algorithm) const;
+  bool share_board();
+  void choose_transport();
+  std::vector<pid_t> share_processes();
+  std::optional<shm::Segment> share_segment(std::size_t bytes, const char* purpose);
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 0;
+  std::size_t pool_limit_ = 0;
+  bool pool_refused_ = false;
+  bool ahead_allowed_ = false;
+  bool looked_inside_ = false;  // nodes
+  SharedNodes shared_nodes_;
+  unsigned anticipated_ = 0;      // a bit a collective
+  std::vector<int> nodes_;        // of each rank the lowest on its node
+  std::vector<int> mates_;        // the ranks of this one's node
+  bool single_copy_ = false;      // unless the user does not want it
+  std::vector<pid_t> processes_;  // of the mates; empty without a board or single copy
+  std::unique_ptr<Platform> platform_;
+  std::unique_ptr<Transport> transport_;  // mailboxes where the ranks can read each other's memory, else MPI messages
+  std::unique_ptr<RankMaps> maps_;
+  std::unique_ptr<Endpoint> endpoint_;
+  shm::Segment board_segment_;  // the board, the mailboxes, the words
+  shm::Segment pool_segment_;
+  std::unique_ptr<Board> board_;
+  std::unique_ptr<RemoteWords> words_;
+  bool words_refused_ = false;
+  BackgroundWork* background_ = nullptr;
+  std::unique_ptr<Anticipation> anticipation_;  // last: it uses all of the above
+};
+
+struct Communicator {
+  static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
+
+  bool eligible = false;  // an intracommunicator of at least two ranks, all of this world
+  int rank = 0;
+  int size = 0;
+  std::unique_ptr<Engine> engine;       // made when first needed
+  std::unique_ptr<InFlight> in_flight;  // made with the communicator, where the user wants it
+
+  // For the profile:
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::uint32_t index = kUnknown;  // of the fact that tells of it
+  std::uint32_t sequence = 0;      // calls so far
+  std::uint32_t persistent = 0;    // persistent collectives made so far
+  int peers = 0;                   // how many counts an all-to-all takes: the remote group's where there is one
+  int out_neighbours = 0;          // the same of neighbourhood collectives
+};
+
+}  // namespace stretto::mpi

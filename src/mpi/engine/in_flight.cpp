@@ -1,0 +1,139 @@
+#include "mpi/engine/in_flight.hpp"
+
+#include <algorithm>
+
+#include "mpi/engine/communicator.hpp"
+#include "mpi/engine/machine.hpp"
+#include "mpi/places/discovery.hpp"
+#include "select/rules.hpp"
+
+namespace stretto::mpi {
+namespace {
+
+std::uint32_t highest_tag(MPI_Comm comm) {
+  int* value = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(comm, MPI_TAG_UB, static_cast<void*>(&value), &found);
+  return found != 0 ? static_cast<std::uint32_t>(*value) : 32767;  // which MPI guarantees
+}
+
+// Later calls may be given other algorithms than those that are named now, so the insides of nodes are looked for
+// anyway; only these tell the user if they cannot be found.
+bool asks_for_insides(const Configuration& configuration) {
+  return std::ranges::any_of(kCollectives, [&](Collective collective) {
+    const Choice& choice = configuration.choice(collective, Form::non_blocking);
+    return choice.kind == Choice::Kind::forced && looks_inside_nodes(*choice.algorithm, true);
+  });
+}
+
+}  // namespace
+
+InFlight::InFlight(MPI_Comm comm, const Configuration& configuration, bool oversubscribed, ProxyRequests& proxies,
+                   std::atomic<int>& under_way)
+    : proxies_(proxies), under_way_(under_way) {
+  int rank = 0;
+  comm_ = make_own_communicator(comm);
+  PMPI_Comm_rank(comm_, &rank);
+  PMPI_Comm_size(comm_, &size_);
+  nodes_ = find_nodes(comm_);
+  platform_ = make_platform({nullptr, oversubscribed, nullptr, nullptr});
+  transport_ = make_message_transport(comm_);
+  const Topology known = discover_topology(comm_, nodes_, configuration);
+  maps_ = std::make_unique<RankMaps>(
+      discover_insides(comm_, known, nodes_, configuration, asks_for_insides(configuration)));
+  endpoint_ = std::make_unique<Endpoint>(rank, size_, *platform_, *transport_);
+  endpoint_->nodes = nodes_;
+  endpoint_->maps = maps_.get();
+  slots_ = std::min(kMostSlots, (highest_tag(comm_) + 1) / kStreamsOfCall);
+  next_persistent_stream_ = slots_ * kStreamsOfCall;
+}
+
+InFlight::~InFlight() {
+  if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+}
+
+int InFlight::start(std::unique_ptr<PreparedCall> prepared, const Algorithm& algorithm, MPI_Request* request) {
+  const std::scoped_lock lock(mutex_);
+  const int tag = proxies_.take_tag();
+  const int result = proxies_.start(tag, request);
+  const auto stream = static_cast<std::uint32_t>(calls_++ % slots_) * kStreamsOfCall;
+  add({std::move(prepared), &algorithm, tag, stream, false});
+  return result;
+}
+
+std::unique_ptr<InFlight::Persistent> InFlight::make_persistent(std::unique_ptr<PreparedCall> prepared,
+                                                                const Algorithm& algorithm, MPI_Request* request) {
+  const std::scoped_lock lock(mutex_);
+  const std::uint32_t stream = next_persistent_stream_;
+  if (stream + kStreamsOfCall > highest_tag(comm_)) return nullptr;
+  next_persistent_stream_ += kStreamsOfCall;
+  const int tag = proxies_.take_tag();
+  proxies_.make_persistent(tag, request);
+  return std::make_unique<Persistent>(*this, std::move(prepared), algorithm, tag, stream);
+}
+
+void InFlight::Persistent::start() {
+  const std::scoped_lock lock(engine_.mutex_);
+  engine_.add({prepared_, &algorithm_, tag_, stream_, true});
+}
+
+void InFlight::add(Operation operation) {
+  under_way_.fetch_add(1, std::memory_order_relaxed);
+  pending_.fetch_add(1, std::memory_order_release);
+  auto added = std::make_unique<Operation>(std::move(operation));
+  if (stream_is_taken(added->stream)) {
+    waiting_.push_back(std::move(added));
+    return;
+  }
+  running_.push_back(std::move(added));
+  begin(*running_.back());
+  while (end_those_done()) {
+  }
+}
+
+bool InFlight::stream_is_taken(std::uint32_t stream) const {
+  const auto same = [stream](const auto& operation) { return operation->stream == stream; };
+  return std::ranges::any_of(running_, same) || std::ranges::any_of(waiting_, same);
+}
+
+void InFlight::begin(Operation& operation) {
+  operation.group.emplace(*endpoint_, operation.stream);
+  operation.task.emplace(run_algorithm(*operation.group, *operation.algorithm, operation.prepared->begin()));
+  operation.task->start();
+}
+
+bool InFlight::poll() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;  // somebody looks already
+  bool any = endpoint_->executor.poll(*transport_);
+  while (end_those_done()) any = true;
+  return any;
+}
+
+// Whether any were; then those may begin that have waited for them.
+bool InFlight::end_those_done() {
+  const auto ended = [this](const std::unique_ptr<Operation>& operation) {
+    if (!operation->task->done()) return false;
+    operation->prepared->end();
+    proxies_.complete(operation->tag);
+    if (!operation->persistent) proxies_.give_tag(operation->tag);
+    under_way_.fetch_sub(1, std::memory_order_relaxed);
+    pending_.fetch_sub(1, std::memory_order_release);
+    return true;
+  };
+  if (std::erase_if(running_, ended) == 0) return false;
+  for (auto next = waiting_.begin(); next != waiting_.end();) {
+    const auto same = [&](const auto& operation) { return operation->stream == (*next)->stream; };
+    const bool earlier = std::any_of(waiting_.begin(), next, same);
+    if (earlier || std::ranges::any_of(running_, same)) {
+      ++next;
+      continue;
+    }
+    running_.push_back(std::move(*next));
+    next = waiting_.erase(next);
+    begin(*running_.back());
+  }
+  return true;
+}
+
+}  // namespace stretto::mpi

@@ -1,0 +1,324 @@
+#include "mpi/engine/runtime.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "mpi/entry/native.hpp"
+
+namespace stretto::mpi {
+namespace {
+
+// Launchers tell a process its rank before MPI does; so one rank prints a complaint instead of all.
+bool speaks_for_all() {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = std::getenv(variable)) return std::strcmp(rank, "0") == 0;
+  }
+  return true;
+}
+
+// The same for a node, where known: what is wrong on one need not be on another.
+bool speaks_for_node() {
+  for (const char* variable : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}) {
+    if (const char* rank = std::getenv(variable)) return std::strcmp(rank, "0") == 0;
+  }
+  return true;
+}
+
+// A launcher ends the whole job at the first exit: whoever is silent stays until the speaker has spoken, which ends it.
+constexpr unsigned kSilentSeconds = 2;
+
+[[noreturn]] void refuse(const std::string& message, bool speaks = speaks_for_all()) {
+  if (speaks) {
+    std::fprintf(stderr, "%s\n", message.c_str());
+  } else {
+    sleep(kSilentSeconds);
+  }
+  std::exit(2);
+}
+
+std::string library_version() {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  using Function = int (*)(char*, int*);
+  reinterpret_cast<Function>(next_symbol("MPI_Get_library_version"))(version, &length);
+  return version;
+}
+
+}  // namespace
+
+Runtime& Runtime::get() {
+  // Never destroyed: MPI may call back into it until the process is gone.
+  static auto* runtime = new Runtime;
+  return *runtime;
+}
+
+void Runtime::check_environment() {
+  const std::string version = library_version();
+#if defined(OPEN_MPI)
+  const bool fits = version.find("Open MPI") != std::string::npos;
+  constexpr const char* kBuiltFor = "Open MPI";
+#else
+  const bool fits = version.find("Open MPI") == std::string::npos;
+  constexpr const char* kBuiltFor = "MPICH or Intel MPI";
+#endif
+  if (!fits) {
+    refuse("stretto: this library was built for " + std::string(kBuiltFor) + ", but the program runs on " +
+           version.substr(0, version.find('\n')) + "; start it with `stretto run`, which picks the one that fits");
+  }
+  std::string error;
+  configuration_ = read_configuration(error);
+  if (error.empty()) error = Profiler::find_error(configuration_.profile);
+  if (!error.empty()) refuse(error);
+  error = BackgroundWork::find_error(configuration_.background_cores);
+  if (!error.empty()) refuse(error, speaks_for_node());
+}
+
+void Runtime::start() {
+  if (keyval_ == MPI_KEYVAL_INVALID) {
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Runtime::forget, &keyval_, nullptr);
+  }
+  std::uint64_t range[2] = {configuration_.fingerprint(), ~configuration_.fingerprint()};
+  PMPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+  int rank = 0;
+  int size = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (range[0] != ~range[1]) {
+    refuse(
+        "stretto: the ranks have different STRETTO_* settings; give all of them the same environment "
+        "(`stretto run` does)");
+  }
+  profiler_.start(configuration_, rank, size);
+  PMPI_Comm_dup(MPI_COMM_SELF, &self_);
+  PMPI_Comm_set_errhandler(self_, MPI_ERRORS_RETURN);
+  measure_node();
+  prepare_background();
+  active_ = true;
+  introduce(MPI_COMM_WORLD);
+}
+
+void Runtime::start_without_world() {
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Runtime::forget, &keyval_, nullptr);
+  // How many ranks share the node is not known: wait as if they were too many, which is never far wrong.
+  node_ranks_ = node_cores_ + 1;
+  active_ = true;
+}
+
+void Runtime::prepare_background() {
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  main_thread_ = std::this_thread::get_id();
+  any_thread_may_ = level == MPI_THREAD_MULTIPLE;
+  const bool wanted =
+      configuration_.background == Background::thread || configuration_.background == Background::automatic;
+  background_.configure(wanted && level == MPI_THREAD_MULTIPLE, configuration_.background_cores);
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (!wants_thread() || level == MPI_THREAD_MULTIPLE || rank != 0) return;
+  std::fprintf(stderr,
+               configuration_.background == Background::thread
+                   ? "stretto: STRETTO_BACKGROUND=thread: this MPI library does not give MPI_THREAD_MULTIPLE; "
+                     "the program's MPI calls drive the background instead\n"
+                   : "stretto: non-blocking collectives stay the MPI library's own, which does not give "
+                     "MPI_THREAD_MULTIPLE; STRETTO_BACKGROUND=polled lets the program's MPI calls drive them\n");
+}
+
+// Whether a program's other calls, of which we know nothing, let its non-blocking ones go on, must not matter: a thread
+// drives them, unless the user has it otherwise. The same on all ranks, as MPI gives all the same.
+void Runtime::prepare_in_flight(Communicator& communicator, MPI_Comm comm) {
+  const bool driven = background_.is_threaded() || configuration_.background == Background::polled;
+  if (!configuration_.non_blocking || !driven || !communicator.eligible || communicator.in_flight) return;
+  if (!proxies_.is_open()) proxies_.open();
+  communicator.in_flight =
+      std::make_unique<InFlight>(comm, configuration_, node_ranks_ > node_cores_, proxies_, in_flight_);
+  background_.add(*communicator.in_flight);
+}
+
+void Runtime::introduce(MPI_Comm comm) {
+  if (!configuration_.non_blocking && !profiler_.active()) return;
+  if (Communicator* communicator = this->communicator(comm)) prepare_in_flight(*communicator, comm);
+}
+
+void Runtime::measure_node() {
+  MPI_Comm node = MPI_COMM_NULL;
+  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  sched_getaffinity(0, sizeof cores, &cores);
+  PMPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, node);
+  PMPI_Comm_size(node, &node_ranks_);
+  node_cores_ = CPU_COUNT(&cores);
+  PMPI_Comm_free(&node);
+}
+
+void Runtime::finish() {
+  if (!active_) return;
+  if (configuration_.verbose) report();
+  profiler_.finish(communicators_);
+  background_.stop();
+  active_ = false;
+  if (self_ != MPI_COMM_NULL) PMPI_Comm_free(&self_);
+  for (Communicator* communicator : communicators_) {
+    if (communicator->engine) communicator->engine->abandon();
+    if (communicator->in_flight) communicator->in_flight->abandon();
+  }
+  for (const auto& orphan : orphans_) orphan->abandon();
+  proxies_.close();
+}
+
+Communicator* Runtime::communicator(MPI_Comm comm, bool blocking) {
+  struct Remembered {
+    MPI_Comm comm;
+    Communicator* communicator;
+    std::uint64_t epoch;
+  };
+  static thread_local Remembered latest{MPI_COMM_NULL, nullptr, 0};
+  const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
+  if (latest.comm == comm && latest.epoch == epoch) return latest.communicator;
+  if (!active_ || comm == MPI_COMM_NULL) return nullptr;
+
+  void* state = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(comm, keyval_, &state, &found);
+  auto* communicator = found != 0 ? static_cast<Communicator*>(state) : make_communicator(comm, blocking);
+  latest = {comm, communicator, epoch};
+  return latest.communicator;
+}
+
+Communicator* Runtime::make_communicator(MPI_Comm comm, bool blocking) {
+  auto* communicator = new Communicator;
+  int inter = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_rank(comm, &communicator->rank);
+  PMPI_Comm_size(comm, &communicator->size);
+  communicator->eligible = inter == 0 && communicator->size > 1 && within_world(comm);
+  if (profiler_.active()) {
+    describe_peers(*communicator, comm, inter != 0);
+    profiler_.introduce(*communicator, comm,
+                        !blocking || inter != 0 || (communicator->size > 1 && !communicator->eligible));
+  }
+  PMPI_Comm_set_attr(comm, keyval_, communicator);
+  const std::scoped_lock lock(mutex_);
+  communicators_.push_back(communicator);
+  return communicator;
+}
+
+// Of which lengths the arrays of counts are that the program passes.
+void Runtime::describe_peers(Communicator& communicator, MPI_Comm comm, bool inter) {
+  communicator.peers = communicator.size;
+  if (inter) {
+    PMPI_Comm_remote_size(comm, &communicator.peers);
+    return;
+  }
+  int topology = MPI_UNDEFINED;
+  int in = 0;
+  int weighted = 0;
+  PMPI_Topo_test(comm, &topology);
+  if (topology == MPI_CART) {
+    PMPI_Cartdim_get(comm, &communicator.out_neighbours);
+    communicator.out_neighbours *= 2;
+  } else if (topology == MPI_GRAPH) {
+    PMPI_Graph_neighbors_count(comm, communicator.rank, &communicator.out_neighbours);
+  } else if (topology == MPI_DIST_GRAPH) {
+    PMPI_Dist_graph_neighbors_count(comm, &in, &communicator.out_neighbours, &weighted);
+  }
+}
+
+Engine& Runtime::engine(Communicator& communicator, MPI_Comm comm) {
+  if (!communicator.engine) {
+    communicator.engine = std::make_unique<Engine>(comm, configuration_, node_ranks_ > node_cores_);
+  }
+  return *communicator.engine;
+}
+
+int Runtime::forget(MPI_Comm, int, void* state, void*) {
+  Runtime& runtime = get();
+  const Inside inside;
+  auto* communicator = static_cast<Communicator*>(state);
+  {
+    const std::scoped_lock lock(runtime.mutex_);
+    std::erase(runtime.communicators_, communicator);
+    runtime.let_go(std::move(communicator->in_flight));
+  }
+  runtime.epoch_.fetch_add(1, std::memory_order_acq_rel);
+  delete communicator;
+  return MPI_SUCCESS;
+}
+
+// Calls go on when their communicator has been freed. Their engine goes when a later communicator does.
+void Runtime::let_go(std::unique_ptr<InFlight> in_flight) {
+  if (in_flight) orphans_.push_back(std::move(in_flight));
+  std::erase_if(orphans_, [this](const std::unique_ptr<InFlight>& orphan) {
+    if (orphan->has_work() || persistent_calls_.any_of(*orphan)) return false;
+    background_.remove(*orphan);
+    return true;
+  });
+}
+
+// A communicator with processes that were spawned or connected to may hold some that run without Stretto. Both sides
+// see each other outside their own world, so both leave it alone.
+bool Runtime::within_world(MPI_Comm comm) const {
+  if (self_ == MPI_COMM_NULL) return true;  // sessions have no world
+  MPI_Group world = MPI_GROUP_NULL;
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Group common = MPI_GROUP_NULL;
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Comm_group(comm, &group);
+  PMPI_Group_intersection(group, world, &common);
+  int common_size = 0;
+  int size = 0;
+  PMPI_Group_size(common, &common_size);
+  PMPI_Group_size(group, &size);
+  for (MPI_Group* used : {&world, &group, &common}) {
+    if (*used != MPI_GROUP_EMPTY) PMPI_Group_free(used);
+  }
+  return common_size == size;
+}
+
+bool Runtime::is_committed(MPI_Datatype datatype) const {
+  if (self_ == MPI_COMM_NULL) return true;
+  int position = 0;
+  char nothing = 0;
+  return PMPI_Pack(&nothing, 0, datatype, &nothing, 0, &position, self_) == MPI_SUCCESS;
+}
+
+void Served::count(const Algorithm* algorithm) {
+  last_.store(algorithm == nullptr ? "native" : algorithm->name.data(), std::memory_order_relaxed);
+  counts_[algorithm == nullptr ? 0 : number_of(*algorithm) + 1].fetch_add(1, std::memory_order_relaxed);
+}
+
+void Served::report(const std::string& collective) const {
+  for (std::size_t which = 0; which <= algorithm_count(); ++which) {
+    if (counts_[which] == 0) continue;
+    const char* name = which == 0 ? "native" : algorithm_numbered(which - 1).name.data();
+    std::fprintf(stderr, "stretto: %s: %s ran %llu times\n", collective.c_str(), name,
+                 static_cast<unsigned long long>(counts_[which].load()));
+  }
+}
+
+void Runtime::report() const {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0) return;
+  if (anticipated_.begun + anticipated_.by_history + anticipated_.by_hints > 0) {
+    const auto number = [](const std::atomic<std::uint64_t>& value) { return static_cast<unsigned long long>(value); };
+    std::fprintf(stderr,
+                 "stretto: rank 0: %llu calls begun ahead, %llu given up; order of arrival from history in %llu, "
+                 "from hints in %llu\n",
+                 number(anticipated_.begun), number(anticipated_.given_up), number(anticipated_.by_history),
+                 number(anticipated_.by_hints));
+  }
+  for (Form form : {Form::blocking, Form::non_blocking}) {
+    for (Collective collective : kCollectives) {
+      const std::string prefix = form == Form::blocking ? "" : "i";
+      served_[static_cast<std::size_t>(form)][static_cast<std::size_t>(collective)].report(
+          prefix + std::string(name_of(collective)));
+    }
+  }
+}
+
+}  // namespace stretto::mpi

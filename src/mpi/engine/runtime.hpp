@@ -1,0 +1,130 @@
+// The process' one Stretto: configuration, the communicators' state, what ran.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mpi/engine/background.hpp"
+#include "mpi/engine/communicator.hpp"
+#include "mpi/engine/persistent_calls.hpp"
+#include "mpi/engine/proxy_requests.hpp"
+#include "mpi/profile/profiler.hpp"
+#include "mpi/profile/requests.hpp"
+#include "select/configuration.hpp"
+
+namespace stretto::mpi {
+
+/// Which algorithms served the calls of one collective.
+class Served {
+ public:
+  void count(const Algorithm* algorithm);
+  const char* last() const {
+    const char* name = last_;
+    return name == nullptr ? "" : name;
+  }
+  void report(const std::string& collective) const;
+
+ private:
+  std::atomic<const char*> last_{nullptr};
+  std::array<std::atomic<std::uint64_t>, kMostAlgorithms + 1> counts_{};  // by algorithm; 0: native
+};
+
+class Runtime {
+ public:
+  static Runtime& get();
+
+  /// Before the MPI library starts: reads the environment and checks that this library fits. Ends the process with exit
+  /// code 2 if anything is wrong.
+  void check_environment();
+  /// After MPI_Init: checks that all ranks are configured alike.
+  void start();
+  /// After the first MPI_Session_init of a process that has not called MPI_Init: no ranks to compare settings with, and
+  /// nothing to record under.
+  void start_without_world();
+  /// Before MPI_Finalize.
+  void finish();
+
+  bool active() const { return active_; }
+  Configuration& configuration() { return configuration_; }
+  Profiler& profiler() { return profiler_; }
+  Requests& requests() { return requests_; }
+  Hints& hints() { return hints_; }
+  BackgroundWork& background() { return background_; }
+  PersistentCalls& persistent_calls() { return persistent_calls_; }
+
+  /// Whether the program's MPI_THREAD_ level is to be raised, so that the thread of the background may call MPI.
+  bool wants_thread() const {
+    return configuration_.background == Background::thread ||
+           (configuration_.non_blocking && configuration_.background == Background::automatic);
+  }
+  /// From this thread.
+  bool may_call_mpi() const { return any_thread_may_ || std::this_thread::get_id() == main_thread_; }
+  void anticipate(Engine& engine, Collective collective) {
+    engine.anticipate(collective, hints_, anticipated_, background_);
+  }
+
+  /// The state of `comm`, made at its first call or, where there is a profile, when the communicator is made; nullptr
+  /// before MPI_Init and after MPI_Finalize. `blocking`: all its ranks are here, or will be.
+  Communicator* communicator(MPI_Comm comm, bool blocking = true);
+  /// A communicator has just been made by a call that all its ranks are in.
+  void introduce(MPI_Comm comm);
+  /// Whether non-blocking calls of Stretto's are under way in this process.
+  bool any_in_flight() const { return in_flight_.load(std::memory_order_relaxed) > 0; }
+  /// Its engine, made when first needed: a collective operation.
+  Engine& engine(Communicator& communicator, MPI_Comm comm);
+
+  /// A communicator of this process alone that the program knows nothing of; MPI_COMM_NULL without MPI_Init.
+  MPI_Comm self() const { return self_; }
+  /// Whether the MPI library lets `datatype` travel; it does not before MPI_Type_commit.
+  bool is_committed(MPI_Datatype datatype) const;
+
+  /// Notes that `algorithm` (nullptr: native) served a call.
+  void count(Collective collective, const Algorithm* algorithm, Form form = Form::blocking) {
+    served_[static_cast<std::size_t>(form)][static_cast<std::size_t>(collective)].count(algorithm);
+  }
+  /// "" before the first call.
+  const char* last_algorithm(Collective collective, Form form) const {
+    return served_[static_cast<std::size_t>(form)][static_cast<std::size_t>(collective)].last();
+  }
+
+ private:
+  static int forget(MPI_Comm comm, int keyval, void* state, void* extra);
+  Communicator* make_communicator(MPI_Comm comm, bool blocking);
+  bool within_world(MPI_Comm comm) const;
+  static void describe_peers(Communicator& communicator, MPI_Comm comm, bool inter);
+  void measure_node();
+  void prepare_background();
+  void prepare_in_flight(Communicator& communicator, MPI_Comm comm);
+  void let_go(std::unique_ptr<InFlight> in_flight);
+  void report() const;
+
+  Configuration configuration_;
+  Profiler profiler_;
+  Requests requests_{profiler_};
+  Hints hints_;
+  Anticipated anticipated_;
+  BackgroundWork background_;
+  std::thread::id main_thread_;
+  bool any_thread_may_ = false;
+  bool active_ = false;
+  int keyval_ = MPI_KEYVAL_INVALID;
+  MPI_Comm self_ = MPI_COMM_NULL;  // of our own, returning errors; null without MPI_Init
+  int node_ranks_ = 1;
+  int node_cores_ = 1;
+  std::atomic<std::uint64_t> epoch_{1};  // rises when a communicator dies, so that threads drop what they remember
+  std::mutex mutex_;
+  std::vector<Communicator*> communicators_;
+  std::array<std::array<Served, std::size(kCollectives)>, 2> served_{};  // by form
+  ProxyRequests proxies_;
+  PersistentCalls persistent_calls_;
+  std::atomic<int> in_flight_{0};
+  std::vector<std::unique_ptr<InFlight>> orphans_;  // of communicators that died before their calls ended
+};
+
+}  // namespace stretto::mpi

@@ -1,0 +1,184 @@
+// The symbols that a program finds instead of the MPI library's: MPI_X and PMPI_X for every line of calls.def.
+//
+// Both names, because Open MPI's Fortran wrappers call PMPI_X where MPICH's call MPI_X; so every language arrives here,
+// with handles and MPI_IN_PLACE already converted to C. Each name passes on to the next definition of the same name, so
+// that tools above and below stay in the chain; calls that come back while we are inside go straight on.
+
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+
+#include "mpi/calls/handlers.hpp"
+#include "mpi/engine/runtime.hpp"
+#include "mpi/entry/native.hpp"
+#include "mpi/profile/observation.hpp"
+
+namespace stretto::mpi {
+
+thread_local int Inside::depth = 0;
+
+namespace {
+
+// An MPI library that was loaded for one module only (Python extensions are) is not behind us in the search order until
+// it is made global.
+void make_mpi_global() {
+  for (const char* name : {"libmpi.so.40", "libmpi.so.12", "libmpich.so.12"}) {
+    if (dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL) != nullptr) return;
+  }
+}
+
+}  // namespace
+
+void* next_symbol(const char* symbol) {
+  void* address = dlsym(RTLD_NEXT, symbol);
+  if (address == nullptr) {
+    make_mpi_global();
+    address = dlsym(RTLD_NEXT, symbol);
+  }
+  if (address == nullptr) {
+    std::fprintf(stderr,
+                 "stretto: no MPI library behind this one defines %s; preload the library that was built for "
+                 "the program's MPI (`stretto run` does)\n",
+                 symbol);
+    std::exit(2);
+  }
+  return address;
+}
+
+}  // namespace stretto::mpi
+
+// Of a collective that is the MPI library's own, or of one that only starts: `request` is nullptr for the former.
+template <class Describe>
+static int observe(stretto::mpi::Operation operation, MPI_Comm comm, stretto::mpi::Observation::Form form,
+                   const Describe& describe, stretto::mpi::NativeCall native, const MPI_Request* request,
+                   const stretto::Algorithm* const* served = nullptr) {
+  using namespace stretto::mpi;
+  Runtime& runtime = Runtime::get();
+  if (!runtime.profiler().active()) return native();
+  const Inside inside;
+  const bool blocking = request == nullptr;
+  Observation observation(runtime.profiler(), runtime.communicator(comm, blocking), operation, form);
+  if (!observation.wanted()) return native();
+  describe(observation);
+  if (form.caller.address != nullptr) observation.begin();
+  const int result = native();
+  if (blocking || result != MPI_SUCCESS) return result;
+  observation.ran(*served);
+  observation.hand_over(*request);
+  return result;
+}
+
+// A communicator gets its identity where all its ranks are sure to be: in the call that makes it.
+static int create(stretto::mpi::NativeCall native, const MPI_Comm* newcomm) {
+  using namespace stretto::mpi;
+  Runtime& runtime = Runtime::get();
+  if (!runtime.profiler().active() && !runtime.configuration().non_blocking) return native();
+  const Inside inside;
+  const int result = native();
+  if (result == MPI_SUCCESS) runtime.introduce(*newcomm);
+  return result;
+}
+
+// The function `symbol`, which runs the body; there `next` is the one behind ours, `native` a call of it, and `here`
+// where ours was called from.
+#define STRETTO_ENTRY(symbol, parameters, arguments, ...)                                                 \
+  extern "C" __attribute__((visibility("default"))) int symbol parameters {                               \
+    using Function = int(*) parameters;                                                                   \
+    static const auto next = reinterpret_cast<Function>(stretto::mpi::next_symbol(#symbol));              \
+    if (stretto::mpi::Inside::now()) return next arguments;                                               \
+    stretto::mpi::Runtime::get().background().poll();                                                     \
+    [[maybe_unused]] const stretto::mpi::Caller here{__builtin_return_address(0), __builtin_dwarf_cfa()}; \
+    const auto pass = [&] { return next arguments; };                                                     \
+    const stretto::mpi::NativeCall native(pass);                                                          \
+    __VA_ARGS__                                                                                           \
+  }
+#define STRETTO_BOTH(name, parameters, arguments, ...)          \
+  STRETTO_ENTRY(MPI_##name, parameters, arguments, __VA_ARGS__) \
+  STRETTO_ENTRY(PMPI_##name, parameters, arguments, __VA_ARGS__)
+
+#define STRETTO_CALL(name, parameters, arguments) \
+  STRETTO_BOTH(name, parameters, arguments, return stretto::mpi::Handler(native, {here, {}}).name arguments;)
+#define STRETTO_CREATOR(name, parameters, arguments) \
+  STRETTO_BOTH(name, parameters, arguments, return create(native, newcomm);)
+#include "mpi/entry/calls.def"
+
+#define STRETTO_LIST(...) __VA_ARGS__
+#define STRETTO_DESCRIBE(description) \
+  const auto describe = [&](stretto::mpi::Observation& observation) { observation.description; };
+#define STRETTO_OBSERVE(name, description, flags, site, request) \
+  STRETTO_DESCRIBE(description)                                  \
+  return observe(stretto::mpi::Operation::name, comm, {flags, site}, describe, native, request);
+
+// The blocking forms.
+#define STRETTO_ACCELERATE_BLOCKING(name, symbol, parameters, arguments, description)                                 \
+  STRETTO_BOTH(                                                                                                       \
+      symbol, parameters, arguments,                                                                                  \
+      STRETTO_DESCRIBE(description) return stretto::mpi::Handler(native, {here, stretto::mpi::Description(describe)}) \
+          .name arguments;)
+#define STRETTO_OBSERVE_BLOCKING(name, symbol, parameters, arguments, description) \
+  STRETTO_BOTH(symbol, parameters, arguments, STRETTO_OBSERVE(name, description, 0, here, nullptr))
+
+// The other forms. A persistent collective is not called before MPI_Start. `SERVE(lower, arguments, persistent)` is
+// what runs it.
+#define STRETTO_SERVE_LATER(lower, arguments, persistent)                                             \
+  [&] {                                                                                               \
+    return stretto::mpi::Handler(native).I##lower(STRETTO_LIST arguments,                             \
+                                                  stretto::mpi::Later{request, persistent, &served}); \
+  }
+#define STRETTO_SERVE_NATIVELY(lower, arguments, persistent) native
+#define STRETTO_OBSERVE_LATER(SERVE, name, lower, arguments, description, flags, site, persistent)              \
+  STRETTO_DESCRIBE(description)                                                                                 \
+  const stretto::Algorithm* served = nullptr;                                                                   \
+  const auto serve = SERVE(lower, arguments, persistent);                                                       \
+  return observe(stretto::mpi::Operation::name, comm, {flags, site}, describe, stretto::mpi::NativeCall(serve), \
+                 request, &served);
+#define STRETTO_NON_BLOCKING(SERVE, name, lower, symbol, parameters, arguments, description)       \
+  STRETTO_BOTH(                                                                                    \
+      symbol, (STRETTO_LIST parameters, MPI_Request * request), (STRETTO_LIST arguments, request), \
+      STRETTO_OBSERVE_LATER(SERVE, name, lower, arguments, description, stretto::profile::kNonBlocking, here, false))
+#if STRETTO_PERSISTENT
+#define STRETTO_PERSISTENT_FORM(SERVE, name, lower, symbol, parameters, arguments, description)                 \
+  STRETTO_BOTH(symbol, (STRETTO_LIST parameters, MPI_Info info, MPI_Request * request),                         \
+               (STRETTO_LIST arguments, info, request),                                                         \
+               STRETTO_OBSERVE_LATER(SERVE, name, lower, arguments, description, stretto::profile::kPersistent, \
+                                     stretto::mpi::Caller{}, true))
+#else
+#define STRETTO_PERSISTENT_FORM(SERVE, name, lower, symbol, parameters, arguments, description)
+#endif
+
+#define STRETTO_FORMS(BLOCKING, SERVE, name, lower, suffix, parameters, arguments, description)  \
+  BLOCKING(name, name##suffix, parameters, arguments, description)                               \
+  STRETTO_NON_BLOCKING(SERVE, name, lower, I##lower##suffix, parameters, arguments, description) \
+  STRETTO_PERSISTENT_FORM(SERVE, name, lower, name##_init##suffix, parameters, arguments, description)
+
+#define COUNT int
+#define COUNTS const int*
+#define DISPLACEMENTS const int*
+#define STRETTO_LARGE_FORM 0
+#define STRETTO_ACCELERATED(name, lower, parameters, arguments, description) \
+  STRETTO_FORMS(STRETTO_ACCELERATE_BLOCKING, STRETTO_SERVE_LATER, name, lower, , parameters, arguments, description)
+#define STRETTO_OBSERVED(name, lower, parameters, arguments, description) \
+  STRETTO_FORMS(STRETTO_OBSERVE_BLOCKING, STRETTO_SERVE_NATIVELY, name, lower, , parameters, arguments, description)
+#include "mpi/entry/collectives.def"
+
+#if STRETTO_LARGE_COUNTS
+// Only where the host MPI has them: mpi4py probes for these symbols and would believe that it may use them all.
+#undef COUNT
+#undef COUNTS
+#undef DISPLACEMENTS
+#undef STRETTO_LARGE_FORM
+#undef STRETTO_ACCELERATED
+#undef STRETTO_OBSERVED
+#define COUNT MPI_Count
+#define COUNTS const MPI_Count*
+#define DISPLACEMENTS const MPI_Aint*
+#define STRETTO_LARGE_FORM 1
+#define STRETTO_ACCELERATED(name, lower, parameters, arguments, description) \
+  STRETTO_FORMS(STRETTO_ACCELERATE_BLOCKING, STRETTO_SERVE_LATER, name, lower, _c, parameters, arguments, description)
+#define STRETTO_OBSERVED(name, lower, parameters, arguments, description) \
+  STRETTO_FORMS(STRETTO_OBSERVE_BLOCKING, STRETTO_SERVE_NATIVELY, name, lower, _c, parameters, arguments, description)
+#include "mpi/entry/collectives.def"
+#endif

@@ -1,0 +1,44 @@
+// The collectives of MPI by number, in the order of collectives.def.
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace stretto::mpi {
+
+#define COUNT
+#define COUNTS
+#define DISPLACEMENTS
+#define STRETTO_LARGE_FORM 0
+enum class Operation : std::uint16_t {
+#define STRETTO_ACCELERATED(name, lower, parameters, arguments, description) name,
+#define STRETTO_OBSERVED STRETTO_ACCELERATED
+#include "mpi/entry/collectives.def"
+#undef STRETTO_ACCELERATED
+};
+
+/// As in MPI_<name>.
+inline constexpr std::string_view kOperationNames[] = {
+#define STRETTO_ACCELERATED(name, lower, parameters, arguments, description) #name,
+#include "mpi/entry/collectives.def"
+#undef STRETTO_ACCELERATED
+#undef STRETTO_OBSERVED
+};
+#undef COUNT
+#undef COUNTS
+#undef DISPLACEMENTS
+#undef STRETTO_LARGE_FORM
+
+/// "allreduce" and the like, as a user types it; nullopt if there is none.
+inline std::optional<Operation> find_operation(std::string_view lower) {
+  const auto same = [](char typed, char letter) { return typed == std::tolower(static_cast<unsigned char>(letter)); };
+  for (std::size_t i = 0; i < std::size(kOperationNames); ++i) {
+    if (std::ranges::equal(lower, kOperationNames[i], same)) return static_cast<Operation>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace stretto::mpi

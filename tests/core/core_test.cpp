@@ -1,0 +1,468 @@
+// The parts that the algorithms are built of: structured concurrency, messages cut into blocks, reductions.
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "algorithms/allreduce/hypercube.hpp"
+#include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/nodes.hpp"
+#include "algorithms/parts/trees.hpp"
+#include "select/rules.hpp"
+#include "transport/sim/world.hpp"
+
+namespace stretto {
+namespace {
+
+// Children of a group run concurrently: two exchanges that each need the other's first half.
+Task crosswise(Group& g, std::vector<int>& log, std::uint32_t stream) {
+  const int other = 1 - g.rank();
+  int mine = 10 * g.rank() + static_cast<int>(stream);
+  int theirs = -1;
+  if (stream == 0) {
+    co_await g.recv(reinterpret_cast<std::byte*>(&theirs), sizeof theirs, other, stream);
+    co_await g.send(reinterpret_cast<const std::byte*>(&mine), sizeof mine, other, 1);
+  } else {
+    co_await g.send(reinterpret_cast<const std::byte*>(&mine), sizeof mine, other, 0);
+    co_await g.recv(reinterpret_cast<std::byte*>(&theirs), sizeof theirs, other, stream);
+  }
+  log.push_back(theirs);
+}
+
+TEST(TaskGroup, JoinsChildrenThatNeedEachOther) {
+  sim::Options options;
+  options.ranks = 2;
+  sim::World world(options);
+  std::vector<int> logs[2];
+  world.run([&](Group& g) -> Task {
+    std::vector<int>& log = logs[g.rank()];
+    TaskGroup children;
+    children.spawn(crosswise(g, log, 0));  // waits for what the second child of the other rank sends
+    children.spawn(crosswise(g, log, 1));
+    co_await children.join();
+    log.push_back(-7);
+  });
+  EXPECT_EQ(logs[0], (std::vector<int>{11, 10, -7}));
+  EXPECT_EQ(logs[1], (std::vector<int>{1, 0, -7}));
+}
+
+TEST(TaskGroup, MayBeEmpty) {
+  sim::Options options;
+  sim::World world(options);
+  bool passed = false;
+  world.run([&](Group&) -> Task {
+    TaskGroup none;
+    co_await none.join();
+    passed = true;
+  });
+  EXPECT_TRUE(passed);
+}
+
+TEST(Blocks, CoverAMessageOnce) {
+  for (std::size_t count : {0U, 1U, 5U, 16U, 17U}) {
+    for (std::size_t parts : {1U, 2U, 7U, 16U}) {
+      std::size_t next = 0;
+      for (std::size_t index = 0; index < parts; ++index) {
+        const Block block = even_block(count, parts, index);
+        EXPECT_EQ(block.first, next);
+        next += block.count;
+      }
+      EXPECT_EQ(next, count);
+      EXPECT_EQ(even_blocks(count, parts, 0, parts).count, count);
+    }
+  }
+}
+
+TEST(Trees, EveryNodeButTheRootHasAParentBelowIt) {
+  for (int size = 1; size <= 33; ++size) {
+    for (int node = 1; node < size; ++node) EXPECT_LT(node - parent_distance(node, size), node);
+    EXPECT_GE(parent_distance(0, size), size);
+  }
+}
+
+TEST(Hypercube, EveryBlockReachesEveryNodeOnceByNodesThatHaveIt) {
+  for (int q = 1; q <= 6; ++q) {
+    for (int blocks : {1, 2, 7, 20}) {
+      const int nodes = 1 << q;
+      std::vector<std::set<int>> has(static_cast<std::size_t>(nodes));
+      for (int block = 0; block < blocks; ++block) has.front().insert(block);
+      for (int round = 0; round < hypercube_rounds(blocks, q); ++round) {
+        const std::vector<std::set<int>> before = has;
+        for (int node = 0; node < nodes; ++node) {
+          const int neighbour = neighbour_in_round(round, node, q);
+          const int block = block_given_in_round(round, node, q);
+          if (neighbour == 0 || block < 0 || block >= blocks) continue;
+          EXPECT_TRUE(before[static_cast<std::size_t>(node)].contains(block)) << node << " in round " << round;
+          EXPECT_TRUE(has[static_cast<std::size_t>(neighbour)].insert(block).second) << "once";
+        }
+      }
+      for (const std::set<int>& mine : has) EXPECT_EQ(mine.size(), static_cast<std::size_t>(blocks));
+    }
+  }
+}
+
+/// What `Nodes` says of ranks that are on `numbers`, as text: a leader and its ranks, node by node.
+std::string nodes_of(const std::vector<int>& numbers, int root) {
+  sim::Options options;
+  options.ranks = static_cast<int>(numbers.size());
+  options.nodes = numbers;
+  sim::World world(options);
+  std::string text;
+  world.run([&](Group& g) -> Task {
+    std::string mine;
+    const Nodes nodes(g, root);
+    for (const Node& node : nodes) {
+      mine += std::to_string(node.leader) + ":";
+      for (int rank : node.ranks) mine += std::to_string(rank);
+      mine += node.is_consecutive() ? " " : "! ";
+      EXPECT_EQ(&nodes.led_by(node.leader), &node);
+      for (int rank : node.ranks) EXPECT_EQ(leader_of(g, root, rank), node.leader);
+    }
+    EXPECT_TRUE(text.empty() || text == mine) << "every rank sees the same";
+    text = mine;
+    co_return;
+  });
+  return text;
+}
+
+TEST(Nodes, AreLedByTheirLowestRankOrTheRoot) {
+  EXPECT_EQ(nodes_of({0, 0, 0}, 1), "1:012 ");
+  EXPECT_EQ(nodes_of({7, 7, 3, 3, 3}, 0), "0:01 2:234 ");
+  EXPECT_EQ(nodes_of({7, 7, 3, 3, 3}, 4), "0:01 4:234 ");
+  EXPECT_EQ(nodes_of({0, 1, 0, 1, 0}, 3), "0:024! 3:13! ");
+  EXPECT_EQ(nodes_of({2, 1, 1, 0}, 0), "0:0 1:12 3:3 ");
+}
+
+TEST(Reduction, UndefinedPairsHaveNoKernel) {
+  EXPECT_EQ(predefined_reduction(Operation::bit_and, Element::float64).combine, nullptr);
+  EXPECT_EQ(predefined_reduction(Operation::maximum, Element::complex64).combine, nullptr);
+  EXPECT_NE(predefined_reduction(Operation::sum, Element::complex64).combine, nullptr);
+}
+
+TEST(Rules, EveryChoiceCanServe) {
+  const Configuration configuration;
+  for (Collective collective : kCollectives) {
+    for (std::size_t bytes : {std::size_t{1}, std::size_t{100}, std::size_t{40000}, std::size_t{1} << 30}) {
+      for (bool commutative : {false, true}) {
+        for (bool shared_memory : {false, true}) {
+          const CallFacts facts{collective, bytes, 1, commutative, 8, shared_memory, std::size_t{1} << 20, 0};
+          const Algorithm* chosen = choose(configuration, facts);
+          EXPECT_TRUE(chosen == nullptr || can_serve(*chosen, facts));
+          EXPECT_TRUE(chosen == nullptr || shared_memory || chosen->needs.memory == Memory::none);
+          EXPECT_TRUE(chosen == nullptr || may_serve(configuration, collective, bytes, facts.ranks));
+        }
+      }
+    }
+  }
+}
+
+TEST(Rules, DeterministicReductionsAreNeverTheLibrarys) {
+  Configuration configuration;
+  configuration.deterministic = true;
+  for (Collective collective :
+       {Collective::allreduce, Collective::reduce, Collective::reduce_scatter_block, Collective::reduce_scatter}) {
+    for (std::size_t bytes : {std::size_t{0}, std::size_t{8}, std::size_t{1} << 20}) {
+      for (bool commutative : {false, true}) {
+        for (bool shared_memory : {false, true}) {
+          EXPECT_TRUE(may_serve(configuration, collective, bytes, 8));
+          const CallFacts facts{collective, bytes, 1, commutative, 8, shared_memory, std::size_t{1} << 20, 0};
+          const Algorithm* chosen = choose(configuration, facts);
+          ASSERT_NE(chosen, nullptr) << name_of(collective) << ", " << bytes << " bytes";
+          EXPECT_TRUE(chosen->deterministic) << chosen->name;
+        }
+      }
+    }
+  }
+}
+
+TEST(Rules, LongMessagesBetweenNodesArePipelined) {
+  const Configuration configuration;
+  const auto name = [&](Collective collective, std::size_t bytes, int ranks) {
+    const Algorithm* chosen = choose(configuration, {collective, bytes, 8, true, ranks, false, 0, 0});
+    return chosen == nullptr ? "" : std::string(chosen->name);
+  };
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
+  EXPECT_EQ(name(Collective::allreduce, mebibyte, 8), "ring+448K");
+  EXPECT_EQ(name(Collective::allreduce, 4 * mebibyte, 64), "ring+3584K");
+  EXPECT_EQ(name(Collective::reduce, mebibyte, 8), "event_chain");
+  EXPECT_EQ(name(Collective::bcast, mebibyte, 8), "event_chain");
+  EXPECT_EQ(name(Collective::allgather, mebibyte, 8), "ring");
+  EXPECT_EQ(name(Collective::reduce_scatter_block, mebibyte, 8), "ring");
+  EXPECT_EQ(name(Collective::bcast, mebibyte, 64), "event_binary");
+  for (Collective collective : {Collective::allreduce, Collective::reduce}) {
+    EXPECT_EQ(name(collective, mebibyte, 64), "") << "too short for so many ranks";
+  }
+  for (Collective collective : kCollectives) {
+    EXPECT_EQ(name(collective, mebibyte << 10, 65), "") << "not measured";
+  }
+}
+
+TEST(Rules, UnevenRanksCombineInATree) {
+  const Configuration configuration;
+  CallFacts facts{Collective::allreduce, 16 << 10, 8, true, 8, true, std::size_t{1} << 22, 0};
+  EXPECT_EQ(choose(configuration, facts)->name, "arrival_stripes");
+  facts.skew_ns = 5'000'000;
+  EXPECT_EQ(choose(configuration, facts)->name, "arrival_tree");
+  facts.bytes = 1 << 20;
+  EXPECT_EQ(choose(configuration, facts)->name, "arrival_stripes");
+}
+
+// Every rank learns the same number, which goes to the true distance between the first and the last arrival.
+TEST(Board, RanksAgreeOnTheSkew) {
+  sim::Options options;
+  options.ranks = 5;
+  options.jitter_ns = 2000;
+  sim::World world(options);
+  std::vector<std::vector<std::int64_t>> learnt(5);
+  const Reduction sum = predefined_reduction(Operation::sum, Element::uint64);
+  world.run([&](Group& g) -> Task {
+    std::vector<std::uint64_t> data(3000, 1);
+    std::vector<std::uint64_t> result(3000);
+    for (const char* name : {"arrival_stripes", "arrival_tree", "arrival_leader", "arrival_stripes"}) {
+      Call call;
+      call.input = reinterpret_cast<const std::byte*>(data.data());
+      call.output = reinterpret_cast<std::byte*>(result.data());
+      call.count = data.size();
+      call.element_bytes = 8;
+      call.reduction = &sum;
+      if (g.rank() == 3) g.endpoint().platform.charge(Work::reduce, 40'000'000);  // 4 ms late
+      co_await g.pause();  // takes part again when its clock says so
+      Task collective = run_algorithm(g, *find_algorithm(Collective::allreduce, name), call);
+      co_await collective;
+      learnt[static_cast<std::size_t>(g.rank())].push_back(g.board().recent_skew_ns());
+    }
+  });
+  for (const auto& mine : learnt) EXPECT_EQ(mine, learnt[0]);
+  EXPECT_NEAR(static_cast<double>(learnt[0].front()), 1e6, 2e5);  // a quarter of 4 ms after one call
+  EXPECT_NEAR(static_cast<double>(learnt[0].back()), 2.73e6, 4e5);
+}
+
+TEST(Rules, LongBlocksBetweenNodes) {
+  const Configuration configuration;
+  CallFacts facts{Collective::gather, 32 << 10, 1, true, 8, false, 0, 0};
+  EXPECT_EQ(choose(configuration, facts)->name, "linear_nonblocking");
+  facts.collective = Collective::scatter;
+  EXPECT_EQ(choose(configuration, facts)->name, "linear_nonblocking");
+  facts.bytes = 128 << 10;
+  EXPECT_EQ(choose(configuration, facts)->name, "announced_linear");
+  facts.ranks = 65;
+  EXPECT_EQ(choose(configuration, facts), nullptr);
+  facts = {Collective::gather, (32 << 10) - 1, 1, true, 8, false, 0, 0};
+  EXPECT_EQ(choose(configuration, facts), nullptr);
+}
+
+TEST(Rules, BlocksOnANode) {
+  const Configuration configuration;
+  for (Collective collective : {Collective::scatter, Collective::gather}) {
+    CallFacts facts{collective, 2 << 10, 1, true, 4, true, std::size_t{1} << 22, 0};
+    EXPECT_EQ(choose(configuration, facts)->name, "arrival_copy");
+    facts.bytes = 8;
+    EXPECT_EQ(choose(configuration, facts), nullptr);
+    EXPECT_FALSE(may_serve(configuration, collective, facts.bytes, facts.ranks));
+    facts.ranks = 8;
+    EXPECT_EQ(choose(configuration, facts)->name, "arrival_copy");
+    EXPECT_TRUE(may_serve(configuration, collective, facts.bytes, facts.ranks));
+    facts.ranks = 65;
+    EXPECT_EQ(choose(configuration, facts), nullptr);
+    EXPECT_FALSE(may_serve(configuration, collective, facts.bytes, facts.ranks));
+  }
+}
+
+TEST(Rules, TheBackgroundIsUsedWhereItIsAskedForAndPossible) {
+  Configuration configuration;
+  CallFacts facts{Collective::gather, 1 << 20, 1, true, 8, false, 0, 0, true};
+  EXPECT_EQ(choose(configuration, facts)->name, "linear_nonblocking");
+  configuration.background = Background::thread;
+  EXPECT_EQ(choose(configuration, facts)->name, "background_linear_nonblocking");
+  facts.may_begin_ahead = false;
+  EXPECT_EQ(choose(configuration, facts)->name, "linear_nonblocking");
+}
+
+TEST(Rules, WhereNodesHaveSeveralRanksTheirPlacesDecide) {
+  const Configuration configuration;
+  CallFacts facts{Collective::bcast, 4 << 20, 1, true, 16, false, 0, 0};
+  const auto chosen = [&](Collective collective, std::size_t bytes) {
+    facts.collective = collective;
+    facts.bytes = bytes;
+    const Algorithm* algorithm = choose(configuration, facts);
+    return algorithm == nullptr ? std::string_view("native") : algorithm->name;
+  };
+  EXPECT_EQ(chosen(Collective::bcast, 4 << 20), "event_chain");
+  EXPECT_EQ(chosen(Collective::allreduce, 64 << 10), "native");
+  facts.shared_nodes = {8, true};
+  EXPECT_EQ(chosen(Collective::bcast, 4 << 20), "event_chain@topology");
+  EXPECT_EQ(chosen(Collective::bcast, 256 << 10), "hierarchical(event_chain,event_chain)");
+  EXPECT_EQ(chosen(Collective::bcast, 64 << 10), "hierarchical(binomial,scatter_allgather)");
+  EXPECT_EQ(chosen(Collective::bcast, (64 << 10) - 1), "native");
+  EXPECT_EQ(chosen(Collective::allreduce, 512 << 10), "ring@topology+896K");
+  EXPECT_EQ(chosen(Collective::allreduce, 64 << 10), "rabenseifner@topology");
+  EXPECT_EQ(chosen(Collective::reduce, 4 << 20), "event_chain@topology");
+  EXPECT_EQ(chosen(Collective::reduce, 256 << 10), "hierarchical(event_chain,event_chain)");
+  EXPECT_EQ(chosen(Collective::reduce, 64 << 10), "hierarchical(binomial,reduce_scatter_gather)");
+  facts.shared_nodes.scattered = false;
+  EXPECT_EQ(chosen(Collective::allreduce, 512 << 10), "ring@topology+896K");
+  EXPECT_EQ(chosen(Collective::allreduce, 64 << 10), "native");
+  facts.commutative = false;
+  EXPECT_EQ(chosen(Collective::reduce, 4 << 20), "event_chain");
+  EXPECT_EQ(chosen(Collective::reduce, 64 << 10), "native");
+  EXPECT_EQ(chosen(Collective::allreduce, 64 << 10), "native");
+}
+
+TEST(Rules, BlocksOfAllRanksShareThePool) {
+  const Algorithm& scatter = *find_algorithm(Collective::scatter, "arrival_copy");
+  CallFacts facts{Collective::scatter, 1 << 20, 1 << 18, true, 8, true, std::size_t{1} << 20, 0};
+  EXPECT_FALSE(can_serve(scatter, facts)) << "one element of each of 8 blocks does not fit the pool";
+  facts.ranks = 4;
+  EXPECT_TRUE(can_serve(scatter, facts));
+  EXPECT_FALSE(scatter.needs_pool(Board::kSlotBytes, 8)) << "each block has a slot of its own";
+  facts.shared_memory = false;
+  EXPECT_FALSE(can_serve(scatter, facts));
+}
+
+TEST(Rules, AHierarchyInMemoryNeedsBoardsOfNodesAndRoomForAnElement) {
+  const Algorithm& reduce = *find_algorithm(Collective::reduce, "hierarchical(slot_gather,event_chain)");
+  CallFacts facts{Collective::reduce, 1 << 20, 8, true, 8, true, std::size_t{1} << 20, 0};
+  EXPECT_FALSE(can_serve(reduce, facts)) << "all ranks are on one node";
+  facts.shared_memory = false;
+  facts.shared_nodes = {4, false, true};
+  EXPECT_TRUE(can_serve(reduce, facts));
+  facts.element_bytes = Board::kSlotBytes + 8;
+  EXPECT_FALSE(can_serve(reduce, facts)) << "no slot holds an element";
+  facts.element_bytes = 8;
+  facts.shared_nodes.boards = false;
+  EXPECT_FALSE(can_serve(reduce, facts));
+}
+
+TEST(Rules, AForcedAlgorithmGivesWayWhenItCannotServe) {
+  Configuration configuration;
+  configuration.choice(Collective::allreduce) = *parse_choice(Collective::allreduce, "ring");
+  CallFacts facts{Collective::allreduce, 1 << 20, 8, true, 4, true, std::size_t{1} << 22, 0};
+  EXPECT_EQ(choose(configuration, facts)->name, "ring");
+  facts.commutative = false;
+  EXPECT_NE(choose(configuration, facts)->name, "ring");
+}
+
+TEST(Pipelining, NamesAreAsAUserTypesThem) {
+  const auto ring = parse_choice(Collective::allreduce, "ring+4");
+  ASSERT_TRUE(ring);
+  EXPECT_EQ(ring->kind, Choice::Kind::forced);
+  EXPECT_EQ(ring->algorithm->name, "ring+4");
+  EXPECT_EQ(ring->algorithm->pipelining.segments, 4U);
+  EXPECT_EQ(ring->algorithm, parse_choice(Collective::allreduce, "ring+4")->algorithm) << "made once";
+  EXPECT_EQ(&algorithm_numbered(number_of(*ring->algorithm)), ring->algorithm);
+  EXPECT_GE(number_of(*ring->algorithm), algorithms().size());
+  const auto long_segments = parse_choice(Collective::allreduce, "rabenseifner+32M");
+  ASSERT_TRUE(long_segments);
+  EXPECT_EQ(long_segments->algorithm->pipelining.segment_bytes, std::size_t{32} << 20);
+  const auto native = parse_choice(Collective::bcast, "native+1K");
+  ASSERT_TRUE(native);
+  EXPECT_EQ(native->kind, Choice::Kind::native);
+  EXPECT_EQ(native->algorithm->name, "native+1K");
+  for (const char* wrong : {"ring+", "ring+0", "ring+1", "ring+1025", "ring+0K", "ring+10000K", "ring+4k", "ring+-4",
+                            "ring+4+4", "+4", "rong+4", "arrival_stripes+4", "sorted_linear_tree+4", "default+4"}) {
+    EXPECT_FALSE(parse_choice(Collective::allreduce, wrong)) << wrong;
+  }
+  EXPECT_FALSE(parse_choice(Collective::barrier, "dissemination+4"));
+  EXPECT_FALSE(parse_choice(Collective::barrier, "native+4"));
+}
+
+TEST(Mapping, NamesAreAsAUserTypesThem) {
+  const auto ring = parse_choice(Collective::allreduce, "ring@topology");
+  ASSERT_TRUE(ring);
+  EXPECT_EQ(ring->algorithm->name, "ring@topology");
+  EXPECT_EQ(ring->algorithm->map->name, "ring");
+  EXPECT_FALSE(ring->algorithm->pipelining.cuts());
+  EXPECT_TRUE(ring->algorithm->is_derived());
+  const auto both = parse_choice(Collective::bcast, "scatter_allgather@recursive_doubling+4");
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->algorithm->map->name, "recursive_doubling");
+  EXPECT_EQ(both->algorithm->pipelining.segments, 4U);
+  EXPECT_FALSE(both->algorithm->needs.commutative);
+  EXPECT_TRUE(parse_choice(Collective::reduce, "binomial@topology")->algorithm->needs.commutative)
+      << "the order of ranks is another";
+  for (const char* wrong : {"ring@", "@ring", "ring@rong", "ring+4@ring", "ring@ring@ring", "native@ring",
+                            "default@ring", "arrival_stripes@ring", "sorted_linear_tree@ring"}) {
+    EXPECT_FALSE(parse_choice(Collective::allreduce, wrong)) << wrong;
+  }
+  EXPECT_FALSE(parse_choice(Collective::allgather, "ring@ring")) << "its blocks are those of certain ranks";
+  EXPECT_FALSE(parse_choice(Collective::bcast, "arrival_ordered@topology")) << "no map suits it";
+}
+
+TEST(Hierarchy, NamesAreAsAUserTypesThem) {
+  const auto two = parse_choice(Collective::allreduce, "hierarchical(reduce_scatter_gather,rabenseifner)");
+  ASSERT_TRUE(two);
+  const Hierarchy& how = *two->algorithm->hierarchy;
+  EXPECT_EQ(how.up, find_algorithm(Collective::reduce, "reduce_scatter_gather"));
+  EXPECT_EQ(how.between, find_algorithm(Collective::allreduce, "rabenseifner"));
+  EXPECT_EQ(how.down, find_algorithm(Collective::bcast, "binomial")) << "bcast has none of the name";
+  EXPECT_TRUE(two->algorithm->needs.commutative);
+  EXPECT_TRUE(two->algorithm->deterministic);
+  EXPECT_TRUE(two->algorithm->is_derived());
+  EXPECT_FALSE(how.between->is_derived());
+  EXPECT_FALSE(parse_choice(Collective::allreduce, "hierarchical(event_binary,ring)")->algorithm->deterministic);
+
+  const auto three = parse_choice(Collective::bcast, "hierarchical(binomial,hierarchical(event_chain,binomial))+4");
+  ASSERT_TRUE(three);
+  EXPECT_EQ(three->algorithm->pipelining.segments, 4U);
+  EXPECT_EQ(three->algorithm->hierarchy->between->name, "hierarchical(event_chain,binomial)");
+  EXPECT_EQ(three->algorithm->hierarchy->up, nullptr);
+  EXPECT_FALSE(three->algorithm->needs.commutative);
+  EXPECT_EQ(parse_choice(Collective::bcast, "hierarchical(binomial,event_chain+4)")->algorithm->pipelining.segments,
+            1U);
+  for (const char* wrong :
+       {"hierarchical", "hierarchical()", "hierarchical(binomial)", "hierarchical(binomial,)", "hierarchical(,ring)",
+        "hierarchical(rong,ring)", "hierarchical(binomial,rong)", "hierarchical(binomial,ring",
+        "hierarchical(ring,ring)", "hierarchical(binomial,ring)x", "hierarchical(binomial,ring@ring)",
+        "hierarchical(binomial,native)", "hierarchical(binomial,ring)@ring", "hierarchical(binomial,arrival_stripes)",
+        "hierarchical(binomial,ring+4)+4", "hierarchical(binomial,ring,ring)", "hierarchical(rendezvous_tree,ring)"}) {
+    EXPECT_FALSE(parse_choice(Collective::allreduce, wrong)) << wrong;
+  }
+}
+
+TEST(Derived, HierarchiesOfBlocks) {
+  const auto allgather = parse_choice(Collective::allgather, "hierarchical(linear_synchronised,bruck)+2");
+  ASSERT_TRUE(allgather);
+  EXPECT_EQ(allgather->algorithm->collective, Collective::allgather);
+  EXPECT_FALSE(allgather->algorithm->needs.commutative);
+  const Hierarchy& how = *allgather->algorithm->hierarchy;
+  EXPECT_EQ(how.up->collective, Collective::gather);
+  EXPECT_EQ(how.between->collective, Collective::allgatherv);
+  EXPECT_EQ(how.down->name, "binomial") << "bcast has none of the name";
+  EXPECT_EQ(parse_choice(Collective::allgather, "hierarchical(arrival_copy,ring)")->algorithm->needs.pool_from, 0U)
+      << "all blocks come down as one";
+  EXPECT_FALSE(parse_choice(Collective::allgather, "hierarchical(arrival_copy,ring)+2")) << "calls on a board";
+  // Between nodes blocks may have several lengths, and nothing is foreseen there.
+  EXPECT_FALSE(parse_choice(Collective::scatter, "hierarchical(linear,binomial)"));
+  EXPECT_FALSE(parse_choice(Collective::gather, "hierarchical(linear,two_level)"));
+  EXPECT_FALSE(parse_choice(Collective::scatter, "hierarchical(sorted_linear,linear)"));
+  EXPECT_FALSE(parse_choice(Collective::scatterv, "hierarchical(linear,linear)"));
+  EXPECT_FALSE(parse_choice(Collective::alltoall, "hierarchical(linear,linear)"));
+}
+
+TEST(Pipelining, SegmentsAreAsLongAsAskedForOrOneElement) {
+  EXPECT_EQ(segments_of({4, 0}, 1000, 1000), 4U);
+  EXPECT_EQ(segments_of({4, 0}, 24, 3), 3U);
+  EXPECT_EQ(segments_of({4, 0}, 0, 0), 1U);
+  EXPECT_EQ(segments_of({1, 1024}, 1024, 128), 1U);
+  EXPECT_EQ(segments_of({1, 1024}, 1032, 129), 2U);
+  EXPECT_EQ(segments_of({1, 1024}, std::size_t{5} << 30, std::size_t{5} << 27), std::size_t{5} << 20);
+}
+
+TEST(Rules, DeterministicOnRequest) {
+  Configuration configuration;
+  configuration.deterministic = true;
+  for (Collective collective : kCollectives) {
+    for (std::size_t bytes : {std::size_t{8}, std::size_t{1} << 20}) {
+      const CallFacts facts{collective, bytes, 8, true, 8, true, std::size_t{1} << 22, 0};
+      const Algorithm* chosen = choose(configuration, facts);
+      if (collective > Collective::barrier) continue;  // they move data, which all algorithms do alike
+      ASSERT_NE(chosen, nullptr);
+      EXPECT_TRUE(chosen->deterministic) << chosen->name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stretto
