@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/algorithms.md from the registry of the built library; with --check only says whether it is up to date."""
+"""Writes docs/algorithms.md from the catalogue of the built library; with --check only says whether it is up to date."""
 
 import argparse
 import sys
@@ -16,11 +16,13 @@ PAGE = ROOT / "docs" / "algorithms.md"
 INTRODUCTION = """\
 # Algorithms
 
-Made from the registry by `scripts/generate_algorithm_table.py`; do not edit. `stretto algorithms` prints the same.
+Made from the catalogue by `scripts/generate_algorithm_table.py`; do not edit. `stretto algorithms` prints the same.
 
-Costs: α latency of a message, β time per byte, γ time per reduced byte, n bytes, P ranks; log is to the base 2. *After
-the last arrival* is the work left once the last rank is there. *Balanced* is for ranks that come together. The costs
-are leading terms: (P-1)/P is written as 1. Each file's own comment has the details.
+Costs: α latency of a message, β time per byte, γ time per reduced byte, κ time per byte copied in memory, λ handing a
+cache line from one core to another, n bytes, P ranks, q ranks a node, m segments; depth of a tree, and c children of a
+rank in it; log is to the base 2. *After the last arrival* is the work left once the last rank is there. *Balanced* is
+for ranks that come together. The costs are leading terms, of the rank that does the most: (P-1)/P is written as 1. Each
+file's own comment has the details.
 
 Where each rank has a block, as in scatter, allgather or alltoall, n bytes are one block, and N all of them. *A
 prediction*: of use only where the next call, or the order in which ranks come to it, is known ahead.

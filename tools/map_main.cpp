@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "catalogue/catalogue.hpp"
 #include "transport/sim/traffic.hpp"
 
 namespace stretto {

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 
 #include "core/group.hpp"
 
@@ -116,6 +117,9 @@ class Board {
   /// Where the call's result of `bytes` bytes lies; valid for readers once generation().done is reached.
   std::byte* result_data(std::size_t bytes);
 
+  /// What this rank has heard too early: by the number of a call that is still to come, ranks that are there already.
+  std::multimap<std::uint64_t, int>& early_arrivals() { return early_arrivals_; }
+
   Chunk& chunk(std::size_t index) { return chunks_[parity() * kMaxChunks + index]; }
   std::byte* pool() { return pool_ + parity() * pool_window(); }
 
@@ -139,6 +143,7 @@ class Board {
   std::uint32_t arrivals_before_[2] = {0, 0};  // arrivals of earlier calls of each parity
   bool arrived_ = false;                       // in the present call; all ranks or none call arrive()
   int place_ = kNoPlace;
+  std::multimap<std::uint64_t, int> early_arrivals_;
 };
 
 }  // namespace stretto

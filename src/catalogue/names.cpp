@@ -55,7 +55,7 @@ bool derive_hierarchical(Collective collective, std::string_view name, Derived& 
   return true;
 }
 
-// One of the registry under a map, or as it is; or what the MPI library runs, of which no more is known.
+// One of the catalogue under a map, or as it is; or what the MPI library runs, of which no more is known.
 bool derive_mapped(Collective collective, std::string_view name, Derived& made) {
   const std::size_t at = std::min(name.find('@'), name.size());
   made.algorithm = {};

@@ -3,10 +3,9 @@
 // `hierarchical(arrival_copy,arrival_ordered)` and `..._nonblocking` are served so: the dynamic leader of Alizadeh
 // 2021, section 4.2, of whole nodes. With a fixed leader a node whose leader is late has nothing until then, though the
 // others are there. Here the first comer announces the node to the root, which gives it a place among the nodes that
-// are there (patterns/served_trees.hpp); the others, whenever they come, take the message from memory. The root, which
-// cannot know who will announce a node, hears of anybody.
-// Cost: bcast/arrival_ordered.cpp among the nodes + two copies; after the last arrival one copy, unless it is the root
-// or the first of its node.
+// are there (algorithms/bcast/served_trees.hpp); the others, whenever they come, take the message from memory. The
+// root, which cannot know who will announce a node, hears of anybody. Cost: bcast/arrival_ordered.cpp among the nodes +
+// two copies; after the last arrival one copy, unless it is the root or the first of its node.
 
 #include <bit>
 
@@ -50,7 +49,7 @@ Task first_comers(Group& g, Call call) {
   TaskGroup all;
   Announcements announcements;
   if (g.rank() == call.root) {
-    all.spawn(hear_introductions(g, g.board().call(), others, announcements));
+    all.spawn(hear_introductions(g, g.board().call(), others, g.board().early_arrivals(), announcements));
     all.spawn(serve_in_trees(g, call, segments, announcements, others));
   } else if (own.leader != call.root && g.board().arrive(unit) == 0) {
     Task taken = announce_node(g, call, segments);

@@ -2,7 +2,7 @@
 //
 // What Alizadeh 2021, section 7.2.4, plans, with as many leaders as the node has ranks: `hierarchical(arrival_stripes,
 // between)` is served so. When the last rank of a node has come, all of them share the work on what it has brought
-// (patterns/stripes.hpp). The k-th ranks of all nodes are a *team*; it runs `between` on stripe k where that lies, in
+// (board/stripes.hpp). The k-th ranks of all nodes are a *team*; it runs `between` on stripe k where that lies, in
 // the pool. So no rank has the whole message to reduce or to pass on, and nothing is copied on the way. Then everybody
 // takes the stripes as they come back. There are as many stripes as the smallest node has ranks.
 // Cost: for q ranks a node, nγ a rank + what `between` takes for n/q bytes, q of them at once, + a copy; after the last

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstring>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -32,7 +31,6 @@ struct Endpoint {
   std::span<const int> nodes;  // of each rank the lowest on its node; empty: all are on one
   RankMaps* maps = nullptr;    // null where no algorithm asks for places
   RemoteWords* words = nullptr;
-  std::multimap<std::uint64_t, int> announced_early;  // who has announced itself for calls that are still to come
 
   Endpoint(int rank_, int size_, Platform& platform_, Transport& transport_)
       : rank(rank_), size(size_), platform(platform_), transport(transport_), executor(platform_) {}

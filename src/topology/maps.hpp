@@ -19,8 +19,9 @@ enum class Closest {
   farthest_numbers  // from the greatest distance down: the last stages of recursive_doubling, as in the same authors'
 };
 
-/// For whom r exchanges with r XOR 2^t, where ranks beyond a power of two pair up as patterns/fold.hpp has it. From a
-/// reference, its closest partner that is free goes close to it; every second rank so mapped becomes the reference.
+/// For whom r exchanges with r XOR 2^t, where ranks beyond a power of two pair up as algorithms/parts/fold.hpp has it.
+/// From a reference, its closest partner that is free goes close to it; every second rank so mapped becomes the
+/// reference.
 RankMap map_hypercube(const Topology& topology, int first, Closest closest);
 
 /// For trees over virtual ranks from 0 on, depth first: each child goes close to its parent, and its own children

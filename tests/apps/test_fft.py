@@ -59,7 +59,7 @@ def test_one_number_a_rank(ranks: int, floats: str) -> None:
 
 
 def test_a_wrong_result_is_found(compiled: Compiled, tmp_path: Path) -> None:
-    defect = compiled("mpi/wrong_gather.c", "-shared", "-fPIC")
+    defect = compiled("apps/wrong_gather.c", "-shared", "-fPIC")
     file = tmp_path / "wrong.json"
     env = NATIVE_ENV | {"LD_PRELOAD": str(defect)}
     outcome = fft(2, "--check", "--size", "1024", "--iterations", "4", "--json", file, env=env)
@@ -117,7 +117,7 @@ def test_hints_without_stretto() -> None:
 
 @pytest.mark.parametrize("wanted", (False, True))
 def test_hints(compiled: Compiled, tmp_path: Path, wanted: bool) -> None:
-    counter = compiled("mpi/hint_counter.c", "-shared", "-fPIC")
+    counter = compiled("apps/hint_counter.c", "-shared", "-fPIC")
     env = NATIVE_ENV | {"LD_PRELOAD": str(counter)}
     file = tmp_path / "fft.json"
     options: list[str | Path] = ["--iterations", "4", "--size", "1024", "--json", file]
@@ -128,7 +128,7 @@ def test_hints(compiled: Compiled, tmp_path: Path, wanted: bool) -> None:
 
 
 def test_refused_hints(compiled: Compiled) -> None:
-    counter = compiled("mpi/hint_counter.c", "-shared", "-fPIC")
+    counter = compiled("apps/hint_counter.c", "-shared", "-fPIC")
     env = NATIVE_ENV | {"LD_PRELOAD": str(counter), "REFUSE_HINTS": "1"}
     outcome = fft(2, "--hints", "--iterations", "2", "--size", "1024", env=env).check()
     assert said(outcome) == ["--hints: Stretto refused some of them"]

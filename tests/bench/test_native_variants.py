@@ -21,8 +21,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("mpicxx") is None:
         pytest.skip("no mpicxx")
     output = tmp_path_factory.mktemp("variants") / "variants"
-    sources = ["tests/bench/driver/native_variants.cpp", "bench/driver/native_variants.cpp", "bench/driver/options.cpp"]
-    flags = ["-std=c++20", "-O1", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-Ibench", "-Iinclude"]
+    sources = ["tests/bench/native_variants.cpp", "bench/driver/native_variants.cpp", "bench/driver/options.cpp"]
+    flags = ["-std=c++20", "-O1", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-Ibench/driver", "-Iinclude"]
     subprocess.run(["mpicxx", *flags, *sources, "-o", output], cwd=ROOT, check=True, timeout=LIMIT_S)
     return output
 

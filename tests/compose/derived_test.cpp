@@ -1,4 +1,4 @@
-// Conformance on virtual ranks of what is derived from the registry: in segments, on renumbered ranks, in hierarchies.
+// Conformance on virtual ranks of what is derived from the catalogue: in segments, on renumbered ranks, in hierarchies.
 
 #include <gtest/gtest.h>
 

@@ -314,7 +314,7 @@ inline std::vector<Algorithm> distinct_algorithms() {
   return found;
 }
 
-/// All of the registry; where sanitizers take the time, each function once.
+/// All of the catalogue; where sanitizers take the time, each function once.
 inline std::vector<Algorithm> algorithms_to_test() {
 #ifdef STRETTO_SANITIZED
   return distinct_algorithms();

@@ -1,4 +1,4 @@
-// Conformance on virtual ranks: every algorithm of the registry, many process counts, seeded orders of events, every
+// Conformance on virtual ranks: every algorithm of the catalogue, many process counts, seeded orders of events, every
 // order of arrival of up to five ranks.
 
 #include <gtest/gtest.h>

@@ -6,11 +6,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from mpi_jobs import FAMILY, Part, algorithms, at_most, env_for, mpirun_command, run_job
+from mpi_jobs import FAMILY, Part, algorithms, at_most, env_for, mpirun_command, night, run_job
 
 Compiled = Callable[..., Path]
 LIMIT_S = 30.0
-SHARED = ["default", *(name for name in algorithms("allreduce") if name.startswith("arrival"))]
+# By day those that share the most.
+SHARED = [
+    "default",
+    *(
+        name if name in ("arrival_chain", "arrival_stripes") else night(name)
+        for name in algorithms("allreduce")
+        if name.startswith("arrival")
+    ),
+]
 
 
 def run_isolated(

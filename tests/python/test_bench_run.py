@@ -111,6 +111,7 @@ def test_recorded_arrivals_are_replayed(tmp_path: Path, capsys: pytest.CaptureFi
     assert "no reduce of 2 ranks (none is recorded)" in capsys.readouterr().err
 
 
+@pytest.mark.alone
 def test_noise_makes_detours_in_calls(tmp_path: Path) -> None:
     # In a tenth of a second, much of it in calls, each rank makes some twenty.
     words = ["allreduce", "--sizes", "1M", "--iterations", "200", "--arrival", "noise:200,2ms"]

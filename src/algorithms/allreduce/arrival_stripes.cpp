@@ -1,6 +1,6 @@
 // Arrival stripes: one shared accumulator in chunks; each rank adds its data when it comes, and all finish together.
 //
-// Ours, for large messages in shared memory. See patterns/stripes.hpp.
+// Ours, for large messages in shared memory. See board/stripes.hpp.
 // Cost: balanced, P nγ and P copies of n, shared by all cores; after the last arrival nγ (shared by all ranks where
 // single copy is permitted) and P copies of n: the bound of shared memory, since P private results must be written.
 // Commutative operations only; the order of summation is the order of arrival, each element is finished once.

@@ -4,14 +4,14 @@
 // PRR of Proficz 2018, as Alizadeh 2021, section 5.2, describes it: a ring in predicted order in which early ranks do
 // as many reducing pre-steps as the predicted times allow. That paper is not at hand, and the pre-steps are ours. A
 // pre-step reduces one of the message's m segments along the line of ranks as far as the last but one; when the last
-// rank is there, the segment passes it and its result goes on around (patterns/linear_tree.hpp). So it passes each link
-// once after the last arrival, where a block of the ring does twice, as partial sum and as result. The ring's blocks
-// get smaller with every pre-step, and with all m there is no ring left. (To start the ring's own P blocks earlier
-// would save reductions only: all of them still leave the last rank one by one, and the last has P-2 hops to go.) Cost:
-// balanced, 2(P-1) (α + nβ/P) + nγ, as it is the ring then. After the last arrival with e pre-steps (2 - e/m) nβ + (1 -
-// e/m) nγ and latencies, with all of them (P + m) (α + nβ/m) + nγ/m. For long messages on ranks whose order is known,
-// however wide the gaps are. Pre-steps are planned: if the last rank comes sooner, they are done after it. Commutative
-// operations only: the order of summation is the prediction's.
+// rank is there, the segment passes it and its result goes on around (algorithms/parts/linear_tree.hpp). So it passes
+// each link once after the last arrival, where a block of the ring does twice, as partial sum and as result. The ring's
+// blocks get smaller with every pre-step, and with all m there is no ring left. (To start the ring's own P blocks
+// earlier would save reductions only: all of them still leave the last rank one by one, and the last has P-2 hops to
+// go.) Cost: balanced, 2(P-1) (α + nβ/P) + nγ, as it is the ring then. After the last arrival with e pre-steps (2 -
+// e/m) nβ + (1 - e/m) nγ and latencies, with all of them (P + m) (α + nβ/m) + nγ/m. For long messages on ranks whose
+// order is known, however wide the gaps are. Pre-steps are planned: if the last rank comes sooner, they are done after
+// it. Commutative operations only: the order of summation is the prediction's.
 
 #include "algorithms/parts/blocks.hpp"
 #include "algorithms/parts/line.hpp"

@@ -2,7 +2,7 @@
 // stream back along it.
 //
 // SLT of Proficz 2018, as Alizadeh 2021, section 5.2, describes it. That paper is not at hand: how the two ways overlap
-// (patterns/linear_tree.hpp) and the number of segments are ours.
+// (algorithms/parts/linear_tree.hpp) and the number of segments are ours.
 // While a rank waits for its successor it takes in all that its predecessor has. So when the last rank comes, all other
 // data are reduced and wait in front of it, and the chain carries nothing but results.
 // Cost, m segments: balanced (2P + m) (α + 2nβ/m) + nγ; after the last arrival P (α + nβ/m) + 2nβ + nγ/m, as the last

@@ -3,7 +3,7 @@
 //
 // Patarasuk, Yuan 2008 (arrival_b and arrival_nb), as Alizadeh 2021, section 4.2, and Proficz 2020, section 2.2,
 // describe them. That paper is not at hand: the notices, the shapes of the sub-trees and how the root shares its time
-// are ours: patterns/served_trees.hpp. Every rank but the root announces itself.
+// are ours: algorithms/bcast/served_trees.hpp. Every rank but the root announces itself.
 // - `arrival_ordered`, for blocking messages: the whole message at once, down binomial sub-trees.
 // - `arrival_ordered_nonblocking`: in segments down binary ones.
 // Cost, k ranks at once: 2α + (1 + log2(k)) (α + nβ), in m segments 2α + (2m + 2 log2(k)) (α + nβ/m). Who comes alone

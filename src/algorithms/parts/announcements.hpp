@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 
 #include "core/group.hpp"
 
@@ -42,9 +43,10 @@ struct Introduction {
   std::int32_t rank;
 };
 
-/// Hears of `count` ranks that introduce themselves for the call of that number, on kStreamOfAnnouncements.
-inline Task hear_introductions(Group& g, std::uint64_t call, std::size_t count, Announcements& announcements) {
-  auto& early = g.endpoint().announced_early;
+/// Hears of `count` ranks that introduce themselves for the call of that number, on kStreamOfAnnouncements. `early` has
+/// those who have done so for calls that are still to come.
+inline Task hear_introductions(Group& g, std::uint64_t call, std::size_t count,
+                               std::multimap<std::uint64_t, int>& early, Announcements& announcements) {
   for (auto known = early.find(call); known != early.end(); known = early.find(call)) {
     note_announcement(g, known->second, announcements);
     early.erase(known);

@@ -12,8 +12,8 @@ enum class Results {
   around  // to the first rank, and from there along the line in the direction of the reduction
 };
 
-/// An allreduce along the line of predicted arrival (patterns/line.hpp). Streams 1 to 6 between neighbours on it, the
-/// last and the first being neighbours too.
+/// An allreduce along the line of predicted arrival (algorithms/parts/line.hpp). Streams 1 to 6 between neighbours on
+/// it, the last and the first being neighbours too.
 Task linear_tree(Group& g, Call call, Results results);
 
 }  // namespace stretto

@@ -1,6 +1,6 @@
 // Arrival stripes: each rank adds its data to a shared accumulator when it comes, and leaves at once; the root waits.
 //
-// Ours, for shared memory. See patterns/stripes.hpp.
+// Ours, for shared memory. See board/stripes.hpp.
 // Cost: a rank's elapsed time is nγ, whoever else is late; the root's ends nγ + nβ after the last arrival.
 // Commutative operations only; the order of summation is the order of arrival.
 

@@ -3,13 +3,12 @@
 // Marendic, Lemeire, Vucinic, Schelkens 2016, as Alizadeh 2021, section 5.2, describes it. That paper is not at hand;
 // the schedule is ours. Short messages: again and again the two partials that are ready first meet, the later one
 // receives (as Huffman joins the two lightest). Long messages: the same for every segment, all at once, where a link
-// carries one segment at a time (patterns/meetings.hpp). Every rank computes the whole schedule and does its part;
-// nobody looks at a clock.
-// Cost: after the last arrival, if the others have had the time, α + nβ + nγ/m with m segments. Balanced, log2(P)
-// (α + nβ + nγ) for a short message, and for a long one about what reduce_scatter_gather takes, as all ranks take in
-// some of the segments. Computing the schedule takes each rank some 0.3 µs a meeting, of which a segment has P-1.
-// For long messages where arrivals are known. With a wrong prediction ranks wait for others that come late. Commutative
-// operations only: the order of summation is the prediction's.
+// carries one segment at a time (algorithms/reduce/meetings.hpp). Every rank computes the whole schedule and does its
+// part; nobody looks at a clock. Cost: after the last arrival, if the others have had the time, α + nβ + nγ/m with m
+// segments. Balanced, log2(P) (α + nβ + nγ) for a short message, and for a long one about what reduce_scatter_gather
+// takes, as all ranks take in some of the segments. Computing the schedule takes each rank some 0.3 µs a meeting, of
+// which a segment has P-1. For long messages where arrivals are known. With a wrong prediction ranks wait for others
+// that come late. Commutative operations only: the order of summation is the prediction's.
 
 #include <bit>
 

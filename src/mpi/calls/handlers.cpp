@@ -4,19 +4,10 @@
 #include <string_view>
 
 #include "core/clock.hpp"
-#include "mpi/calls/interception.hpp"
-#include "mpi/calls/prepared_call.hpp"
 #include "mpi/engine/runtime.hpp"
 #include "stretto/stretto.h"
 
 namespace stretto::mpi {
-namespace {
-
-// What MPI is to be given as the send buffer.
-const void* operand(const Call& call) { return call.input == call.output ? MPI_IN_PLACE : call.input; }
-
-}  // namespace
-
 int Handler::Init(int* argc, char*** argv) noexcept {
   int provided = MPI_THREAD_SINGLE;
   return Init_thread(argc, argv, MPI_THREAD_SINGLE, &provided);
@@ -51,65 +42,6 @@ int Handler::Finalize() noexcept {
 int Handler::Pcontrol(int level) noexcept {
   Runtime::get().profiler().set_recording(level > 0);
   return native_();
-}
-
-int Handler::Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                       MPI_Comm comm) noexcept {
-  Interception call(Collective::allreduce, Operation::Allreduce, comm, site_);
-  ReductionCall prepared;
-  if (!prepared.allreduce(sendbuf, recvbuf, count, datatype, op)) return native_();
-  if (call.select(prepared)) return call.run(prepared);
-  return call.pass_on(native_, prepared, [&](const Call& segment, int length, MPI_Request* request) {
-    return PMPI_Iallreduce(operand(segment), segment.output, length, datatype, op, comm, request);
-  });
-}
-
-int Handler::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-                    MPI_Comm comm) noexcept {
-  Interception call(Collective::reduce, Operation::Reduce, comm, site_);
-  ReductionCall prepared;
-  if (!call.root_is_valid(root) || !prepared.reduce(sendbuf, recvbuf, count, datatype, op, root, call.is_rank(root))) {
-    return native_();
-  }
-  if (call.select(prepared)) return call.run(prepared);
-  return call.pass_on(native_, prepared, [&](const Call& segment, int length, MPI_Request* request) {
-    return PMPI_Ireduce(operand(segment), segment.output, length, datatype, op, root, comm, request);
-  });
-}
-
-int Handler::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) noexcept {
-  Interception call(Collective::bcast, Operation::Bcast, comm, site_);
-  BcastCall prepared;
-  if (!call.root_is_valid(root) || !prepared.bcast(buffer, count, datatype, root, call.is_rank(root), comm)) {
-    return native_();
-  }
-  if (call.select(prepared)) return call.run(prepared);
-  return call.pass_on(native_, prepared, [&](const Call& segment, int length, MPI_Request* request) {
-    return PMPI_Ibcast(segment.output, length, MPI_BYTE, root, comm, request);
-  });
-}
-
-int Handler::Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-                                  MPI_Op op, MPI_Comm comm) noexcept {
-  Interception call(Collective::reduce_scatter_block, Operation::Reduce_scatter_block, comm, site_);
-  ReductionCall prepared;
-  if (!prepared.reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op)) return native_();
-  return call.select(prepared) ? call.run(prepared) : native_();
-}
-
-int Handler::Reduce_scatter(const void* sendbuf, void* recvbuf, IntegerArray recvcounts, MPI_Datatype datatype,
-                            MPI_Op op, MPI_Comm comm) noexcept {
-  Interception call(Collective::reduce_scatter, Operation::Reduce_scatter, comm, site_);
-  if (!call.is_candidate()) return native_();
-  ReductionCall prepared;
-  if (!prepared.reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, call.rank(), call.size())) return native_();
-  return call.select(prepared) ? call.run(prepared) : native_();
-}
-
-int Handler::Barrier(MPI_Comm comm) noexcept {
-  Interception call(Collective::barrier, Operation::Barrier, comm, site_);
-  PreparedCall prepared;
-  return call.select(prepared) ? call.run(prepared) : native_();
 }
 
 }  // namespace stretto::mpi

@@ -1,13 +1,15 @@
 #include "mpi/calls/interception.hpp"
 
+#include "mpi/entry/operations.hpp"
+
 namespace stretto::mpi {
 
-Interception::Interception(Collective collective, Operation operation, MPI_Comm comm, const CallSite& site)
+Interception::Interception(Collective collective, MPI_Comm comm, const CallSite& site)
     : runtime_(Runtime::get()),
       collective_(collective),
       comm_(comm),
       communicator_(needs_state() ? runtime_.communicator(comm) : nullptr),
-      observation_(runtime_.profiler(), communicator_, operation, {0, site.caller}) {
+      observation_(runtime_.profiler(), communicator_, operation_of(collective), {0, site.caller}) {
   if (!observation_.wanted()) return;
   site.describe(observation_);
   observation_.begin();
@@ -19,38 +21,38 @@ Interception::~Interception() {
 }
 
 bool Interception::select(const PreparedCall& prepared) {
-  const Call& call = prepared.call();
-  if (!eligible()) return false;
-  if (!may_serve(runtime_.configuration(), collective_, call.bytes(), communicator_->size)) return false;
-  Engine& engine = runtime_.engine(*communicator_, comm_);
-  const Choice& choice = runtime_.configuration().choice(collective_);
-  const bool forced = choice.kind == Choice::Kind::forced;
-  if (forced && choice.algorithm->uses_node_memory()) engine.ensure_boards();
-  if (forced && choice.algorithm->needs.words) engine.ensure_words();
-  const auto facts = [&] {
-    return CallFacts{collective_,
-                     call.bytes(),
-                     call.element_bytes,
-                     prepared.commutative(),
-                     communicator_->size,
-                     engine.shares_memory(),
-                     engine.max_pool_window(),
-                     engine.recent_skew_ns(),
-                     engine.may_begin_ahead(),
-                     engine.shared_nodes(),
-                     engine.has_words()};
-  };
-  const Algorithm* chosen = choose(runtime_.configuration(), facts());
-  if (chosen != nullptr && chosen->needs_pool(call.bytes(), communicator_->size)) {
-    const std::size_t bytes = chosen->messages_in_pool(communicator_->size) * call.bytes();
-    // A pool that cannot be had is known to be so from now on: choose again.
-    if (!engine.ensure_pool(bytes)) chosen = choose(runtime_.configuration(), facts());
+  const CallOutline call = prepared.outline();
+  const Configuration& configuration = runtime_.configuration();
+  if (!eligible() || !may_serve(configuration, collective_, call.bytes(), communicator_->size)) return false;
+  runtime_.engine(*communicator_, comm_).provide_for(configuration.choice(collective_));
+  algorithm_ = choose_for(call);
+  // What cannot be had is known to be so from now on: choose again.
+  if (algorithm_ != nullptr && !set_up(*algorithm_, call)) {
+    algorithm_ = choose_for(call);
+    if (algorithm_ != nullptr) set_up(*algorithm_, call);
   }
-  if (chosen != nullptr) engine.ensure_insides(*chosen, runtime_.configuration(), chosen == choice.algorithm);
-  algorithm_ = chosen;
-  if (chosen != nullptr && chosen->needs_prediction() && !engine.anticipates(collective_))
-    runtime_.anticipate(engine, collective_);
-  return chosen != nullptr;
+  return algorithm_ != nullptr;
+}
+
+const Algorithm* Interception::choose_for(const CallOutline& call) const {
+  const Engine& engine = *communicator_->engine;
+  return choose(runtime_.configuration(),
+                {collective_, call.bytes(), call.element_bytes, call.commutative, communicator_->size,
+                 engine.shares_memory(), engine.max_pool_window(), engine.recent_skew_ns(), engine.may_begin_ahead(),
+                 engine.shared_nodes(), engine.has_words()});
+}
+
+// Collective, where anything is to be made. False, on all ranks alike, if the pool cannot be had.
+bool Interception::set_up(const Algorithm& algorithm, const CallOutline& call) {
+  Engine& engine = *communicator_->engine;
+  const int ranks = communicator_->size;
+  const bool pool = !algorithm.needs_pool(call.bytes(), ranks) ||
+                    engine.ensure_pool(algorithm.messages_in_pool(ranks) * call.bytes());
+  if (!pool) return false;
+  const Configuration& configuration = runtime_.configuration();
+  engine.ensure_insides(algorithm, configuration, &algorithm == configuration.choice(collective_).algorithm);
+  if (algorithm.needs_prediction() && !engine.anticipates(collective_)) runtime_.anticipate(engine, collective_);
+  return true;
 }
 
 }  // namespace stretto::mpi

@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 
-#include "mpi/calls/handlers.hpp"
 #include "mpi/calls/native_segments.hpp"
 #include "mpi/calls/prepared_call.hpp"
 #include "mpi/engine/runtime.hpp"
@@ -12,16 +11,48 @@
 
 namespace stretto::mpi {
 
-/// Selected, run or passed on, observed, counted.
+/// Where a collective was called from, and what it moves. Refers to the caller's stack.
+struct CallSite {
+  Caller caller;
+  Description describe;
+};
+
+/// A blocking call: selected, run or passed on, observed, counted.
 class Interception {
  public:
-  Interception(Collective collective, Operation operation, MPI_Comm comm, const CallSite& site);
+  using Origin = CallSite;
+  Interception(Collective collective, MPI_Comm comm, const CallSite& site);
   ~Interception();
   Interception(const Interception&) = delete;
   Interception& operator=(const Interception&) = delete;
 
-  /// Chooses the algorithm by what all ranks know alike of the call; false if it is to be passed on. The same on all
-  /// ranks.
+  /// Runs the call, or leaves it to the MPI library; the same on all ranks. `prepare(prepared)` fills what is made of
+  /// `arguments`; false for what Stretto cannot serve.
+  template <class Prepared, class Prepare, class... Arguments>
+  int serve(const NativeCall& native, const Prepare& prepare, Arguments... arguments) {
+    if (!is_candidate()) return native();
+    Prepared prepared(arguments...);
+    return prepare(prepared) && select(prepared) ? run(prepared) : native();
+  }
+  /// The same; where the user wants the MPI library's own in segments (`native+4`), by `start`, see
+  /// run_native_segments.
+  template <class Prepared, class Prepare, class Start>
+  int serve_or_segment(const NativeCall& native, const Prepare& prepare, const Start& start) {
+    if (native_segments() == nullptr) return serve<Prepared>(native, prepare);
+    Prepared prepared;
+    return eligible() && prepare(prepared) ? run_segments(native, prepared, start) : native();
+  }
+
+  bool root_is_valid(int root) const { return eligible() && root >= 0 && root < communicator_->size; }
+  bool is_rank(int rank) const { return eligible() && communicator_->rank == rank; }
+  int rank() const { return eligible() ? communicator_->rank : 0; }
+  int size() const { return eligible() ? communicator_->size : 0; }
+
+ private:
+  /// Whether any call of this collective on this communicator may be ours.
+  bool is_candidate() const { return eligible() && may_serve(runtime_.configuration(), collective_); }
+  /// Chooses the algorithm by what all ranks know alike of the call, and sets up what it needs; false if the call is to
+  /// be passed on. The same on all ranks.
   bool select(const PreparedCall& prepared);
 
   int run(PreparedCall& prepared) {
@@ -30,26 +61,16 @@ class Interception {
     return MPI_SUCCESS;
   }
 
-  /// What select() has left to the MPI library; where the user wants its own in segments (`native+4`), by `start`, see
-  /// run_native_segments.
   template <class Start>
-  int pass_on(const NativeCall& native, PreparedCall& prepared, const Start& start) {
+  int run_segments(const NativeCall& native, PreparedCall& prepared, const Start& start) {
     const Algorithm* segments = native_segments();
-    if (segments == nullptr || !segments_fit(segments->pipelining, prepared.call())) return native();
+    if (!segments_fit(segments->pipelining, prepared.outline())) return native();
     algorithm_ = segments;
     const int result = run_native_segments(segments->pipelining, prepared.begin(), start);
     prepared.end();
     return result;
   }
 
-  /// Whether any call of this collective on this communicator may be ours.
-  bool is_candidate() const { return eligible() && may_serve(runtime_.configuration(), collective_); }
-  bool root_is_valid(int root) const { return eligible() && root >= 0 && root < communicator_->size; }
-  bool is_rank(int rank) const { return eligible() && communicator_->rank == rank; }
-  int rank() const { return communicator_->rank; }
-  int size() const { return communicator_->size; }
-
- private:
   const Algorithm* native_segments() const {
     const Choice& choice = runtime_.configuration().choice(collective_);
     return choice.kind == Choice::Kind::native ? choice.algorithm : nullptr;
@@ -58,6 +79,8 @@ class Interception {
     return may_serve(runtime_.configuration(), collective_) || runtime_.profiler().active() ||
            native_segments() != nullptr;
   }
+  const Algorithm* choose_for(const CallOutline& call) const;
+  bool set_up(const Algorithm& algorithm, const CallOutline& call);
   bool eligible() const { return communicator_ != nullptr && communicator_->eligible; }
 
   const Inside inside_;

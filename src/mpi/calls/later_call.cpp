@@ -18,7 +18,7 @@ int LaterCall::pass_on(const NativeCall& native) {
 }
 
 int LaterCall::begin(const NativeCall& native, std::unique_ptr<PreparedCall> prepared) {
-  const bool right = !algorithm_->needs.commutative || prepared->commutative();
+  const bool right = !algorithm_->needs.commutative || prepared->outline().commutative;
   const bool steady = algorithm_->deterministic || !runtime_.configuration().deterministic;
   if (!right || !steady || !prepared->outlast_its_mpi_call()) return pass_on(native);
   InFlight& engine = *communicator_->in_flight;

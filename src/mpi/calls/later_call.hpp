@@ -5,14 +5,22 @@
 
 #include <memory>
 
-#include "mpi/calls/handlers.hpp"
 #include "mpi/calls/prepared_call.hpp"
 #include "mpi/engine/runtime.hpp"
+#include "mpi/entry/native.hpp"
 
 namespace stretto::mpi {
 
+/// Where the request of a call goes that only starts or, as MPI_X_init's, is only made.
+struct Later {
+  MPI_Request* request;
+  bool persistent;
+  const Algorithm** served;  // set where Stretto serves the call
+};
+
 class LaterCall {
  public:
+  using Origin = Later;
   LaterCall(Collective collective, MPI_Comm comm, Later later);
 
   bool root_is_valid(int root) const { return ours() && root >= 0 && root < communicator_->size; }
@@ -30,6 +38,11 @@ class LaterCall {
     auto prepared = std::make_unique<Prepared>(arguments...);
     if (!prepare(*prepared)) return pass_on(native);
     return begin(native, std::move(prepared));
+  }
+  /// The same: segments are for blocking calls.
+  template <class Prepared, class Prepare, class Start>
+  int serve_or_segment(const NativeCall& native, const Prepare& prepare, const Start&) {
+    return serve<Prepared>(native, prepare);
   }
 
  private:

@@ -11,11 +11,12 @@
 
 #include "algorithms/parts/blocks.hpp"
 #include "compose/pipelining.hpp"
+#include "mpi/calls/prepared_call.hpp"
 
 namespace stretto::mpi {
 
 /// Whether MPI can be told the length of the segments.
-inline bool segments_fit(const Pipelining& pipelining, const Call& call) {
+inline bool segments_fit(const Pipelining& pipelining, const CallOutline& call) {
   return even_block(call.count, segments_of(pipelining, call.bytes(), call.count), 0).count <= INT_MAX;
 }
 

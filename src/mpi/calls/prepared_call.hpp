@@ -12,6 +12,14 @@
 
 namespace stretto::mpi {
 
+/// What all ranks know alike of a call, to select an algorithm by.
+struct CallOutline {
+  std::size_t count;  // as in Call
+  std::size_t element_bytes;
+  bool commutative;
+  std::size_t bytes() const { return count * element_bytes; }
+};
+
 class PreparedCall {
  public:
   PreparedCall() = default;
@@ -19,19 +27,19 @@ class PreparedCall {
   PreparedCall(const PreparedCall&) = delete;
   PreparedCall& operator=(const PreparedCall&) = delete;
 
-  /// What all ranks know alike, to select an algorithm by. The buffers count from begin() on.
-  const Call& call() const { return call_; }
-  bool commutative() const { return call_.reduction == nullptr || call_.reduction->commutative; }
+  CallOutline outline() const {
+    return {call_.count, call_.element_bytes, call_.reduction == nullptr || call_.reduction->commutative};
+  }
   /// The collective will go on when the MPI call has returned, and the program may have freed its handles. False, on
   /// all ranks alike, if it cannot.
   virtual bool outlast_its_mpi_call() { return true; }
 
-  /// Before the collective runs, each time that it does; and after.
+  /// Before the collective runs, each time that it does: the call with its buffers. And after.
   virtual const Call& begin() { return call_; }
   virtual void end() {}
 
  protected:
-  Call call_;
+  Call call_;  // nobody else's before begin() has completed it
 };
 
 /// MPI_Allreduce, MPI_Reduce and the two MPI_Reduce_scatter. The members that fill it return false for what has to be

@@ -128,7 +128,7 @@ int Handler::Startall(int count, MPI_Request* requests) noexcept {
   PersistentCalls& calls = runtime.persistent_calls();
   if (!observed.any() && !calls.any()) return native_();
   const Inside inside;
-  for (int i = 0; requests != nullptr && i < count; ++i) observed.start(requests[i], site_.caller);
+  for (int i = 0; requests != nullptr && i < count; ++i) observed.start(requests[i], caller_);
   const int result = native_();
   if (result != MPI_SUCCESS || !calls.any() || requests == nullptr) return result;
   for (int i = 0; i < count; ++i) {

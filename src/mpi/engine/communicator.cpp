@@ -129,6 +129,12 @@ bool Engine::share_board() {
   return true;
 }
 
+void Engine::provide_for(const Choice& choice) {
+  if (choice.kind != Choice::Kind::forced) return;
+  if (choice.algorithm->uses_node_memory()) ensure_boards();
+  if (choice.algorithm->needs.words) ensure_words();
+}
+
 void Engine::ensure_boards() {
   if (board_ != nullptr || !shared_nodes_.boards) return;
   shared_nodes_.boards = share_board();

@@ -51,15 +51,13 @@ class Engine {
   bool anticipates(Collective collective) const { return (anticipated_ >> static_cast<unsigned>(collective) & 1) != 0; }
   /// All ranks of one node.
   bool shares_memory() const { return board_ != nullptr && shared_nodes_.count == 0; }
-  /// Gives each of several nodes a board, for hierarchies in their memory. Where some node refuses no node has one, and
-  /// `shared_nodes` knows. Collective.
-  void ensure_boards();
+  /// Sets up what decides whether the algorithm that the user wants can serve any call: boards of nodes, remote words.
+  /// Collective.
+  void provide_for(const Choice& choice);
   /// Finds out what ranks are bound to, if that is not known yet and the algorithm goes by it. `asked`: the user has
   /// named it. Collective.
   void ensure_insides(const Algorithm& algorithm, const Configuration& configuration, bool asked);
   SharedNodes shared_nodes() const { return shared_nodes_; }
-  /// Gives all ranks words that the others can change, where the MPI library can. Collective.
-  void ensure_words();
   bool has_words() const { return words_ != nullptr; }
   /// Half of the largest pool that ensure_pool may make.
   std::size_t max_pool_window() const { return pool_refused_ ? 0 : largest_pool() / 2; }
@@ -70,6 +68,11 @@ class Engine {
  private:
   std::size_t largest_pool() const { return std::bit_floor(pool_limit_); }
   int place_of(const Algorithm& algorithm) const;
+  /// Gives each of several nodes a board, for hierarchies in their memory. Where some node refuses no node has one, and
+  /// `shared_nodes` knows.
+  void ensure_boards();
+  /// Gives all ranks words that the others can change, where the MPI library can.
+  void ensure_words();
   bool share_board();
   void choose_transport();
   std::vector<pid_t> share_processes();

@@ -11,7 +11,10 @@
 #include <cstdlib>
 #include <initializer_list>
 
+#include "mpi/calls/collectives.hpp"
 #include "mpi/calls/handlers.hpp"
+#include "mpi/calls/interception.hpp"
+#include "mpi/calls/later_call.hpp"
 #include "mpi/engine/runtime.hpp"
 #include "mpi/entry/native.hpp"
 #include "mpi/profile/observation.hpp"
@@ -100,7 +103,7 @@ static int create(stretto::mpi::NativeCall native, const MPI_Comm* newcomm) {
   STRETTO_ENTRY(PMPI_##name, parameters, arguments, __VA_ARGS__)
 
 #define STRETTO_CALL(name, parameters, arguments) \
-  STRETTO_BOTH(name, parameters, arguments, return stretto::mpi::Handler(native, {here, {}}).name arguments;)
+  STRETTO_BOTH(name, parameters, arguments, return stretto::mpi::Handler(native, here).name arguments;)
 #define STRETTO_CREATOR(name, parameters, arguments) \
   STRETTO_BOTH(name, parameters, arguments, return create(native, newcomm);)
 #include "mpi/entry/calls.def"
@@ -113,26 +116,25 @@ static int create(stretto::mpi::NativeCall native, const MPI_Comm* newcomm) {
   return observe(stretto::mpi::Operation::name, comm, {flags, site}, describe, native, request);
 
 // The blocking forms.
-#define STRETTO_ACCELERATE_BLOCKING(name, symbol, parameters, arguments, description)                                 \
-  STRETTO_BOTH(                                                                                                       \
-      symbol, parameters, arguments,                                                                                  \
-      STRETTO_DESCRIBE(description) return stretto::mpi::Handler(native, {here, stretto::mpi::Description(describe)}) \
-          .name arguments;)
+#define STRETTO_ACCELERATE_BLOCKING(name, symbol, parameters, arguments, description)                      \
+  STRETTO_BOTH(symbol, parameters, arguments,                                                              \
+               STRETTO_DESCRIBE(description) return stretto::mpi::Collectives<stretto::mpi::Interception>( \
+                   native, {here, stretto::mpi::Description(describe)})                                    \
+                   .name arguments;)
 #define STRETTO_OBSERVE_BLOCKING(name, symbol, parameters, arguments, description) \
   STRETTO_BOTH(symbol, parameters, arguments, STRETTO_OBSERVE(name, description, 0, here, nullptr))
 
-// The other forms. A persistent collective is not called before MPI_Start. `SERVE(lower, arguments, persistent)` is
+// The other forms. A persistent collective is not called before MPI_Start. `SERVE(name, arguments, persistent)` is
 // what runs it.
-#define STRETTO_SERVE_LATER(lower, arguments, persistent)                                             \
-  [&] {                                                                                               \
-    return stretto::mpi::Handler(native).I##lower(STRETTO_LIST arguments,                             \
-                                                  stretto::mpi::Later{request, persistent, &served}); \
+#define STRETTO_SERVE_LATER(name, arguments, persistent)                                                              \
+  [&] {                                                                                                               \
+    return stretto::mpi::Collectives<stretto::mpi::LaterCall>(native, {request, persistent, &served}).name arguments; \
   }
-#define STRETTO_SERVE_NATIVELY(lower, arguments, persistent) native
+#define STRETTO_SERVE_NATIVELY(name, arguments, persistent) native
 #define STRETTO_OBSERVE_LATER(SERVE, name, lower, arguments, description, flags, site, persistent)              \
   STRETTO_DESCRIBE(description)                                                                                 \
   const stretto::Algorithm* served = nullptr;                                                                   \
-  const auto serve = SERVE(lower, arguments, persistent);                                                       \
+  const auto serve = SERVE(name, arguments, persistent);                                                        \
   return observe(stretto::mpi::Operation::name, comm, {flags, site}, describe, stretto::mpi::NativeCall(serve), \
                  request, &served);
 #define STRETTO_NON_BLOCKING(SERVE, name, lower, symbol, parameters, arguments, description)       \

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "core/collective.hpp"
 
 namespace stretto::mpi {
 
@@ -39,6 +42,16 @@ inline std::optional<Operation> find_operation(std::string_view lower) {
     if (std::ranges::equal(lower, kOperationNames[i], same)) return static_cast<Operation>(i);
   }
   return std::nullopt;
+}
+
+/// MPI_<name> of a collective: the blocking form.
+inline Operation operation_of(Collective collective) {
+  static const auto all = [] {
+    std::array<Operation, std::size(kCollectives)> found{};
+    for (const Collective each : kCollectives) found[static_cast<std::size_t>(each)] = *find_operation(name_of(each));
+    return found;
+  }();
+  return all[static_cast<std::size_t>(collective)];
 }
 
 }  // namespace stretto::mpi

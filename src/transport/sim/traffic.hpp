@@ -2,7 +2,7 @@
 // algorithm has to be written down a second time.
 #pragma once
 
-#include "catalogue/catalogue.hpp"
+#include "core/algorithm.hpp"
 #include "topology/maps.hpp"
 
 namespace stretto::sim {

@@ -1,0 +1,179 @@
+#include "mpi/calls/collectives.hpp"
+
+#include "mpi/calls/block_calls.hpp"
+#include "mpi/calls/interception.hpp"
+#include "mpi/calls/later_call.hpp"
+
+namespace stretto::mpi {
+namespace {
+
+// What MPI is to be given as the send buffer.
+const void* operand(const Call& call) { return call.input == call.output ? MPI_IN_PLACE : call.input; }
+
+}  // namespace
+
+template <class Way>
+int Collectives<Way>::Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                                MPI_Comm comm) noexcept {
+  Way call(Collective::allreduce, comm, origin_);
+  return call.template serve_or_segment<ReductionCall>(
+      native_, [&](ReductionCall& prepared) { return prepared.allreduce(sendbuf, recvbuf, count, datatype, op); },
+      [&](const Call& segment, int length, MPI_Request* request) {
+        return PMPI_Iallreduce(operand(segment), segment.output, length, datatype, op, comm, request);
+      });
+}
+
+template <class Way>
+int Collectives<Way>::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                             int root, MPI_Comm comm) noexcept {
+  Way call(Collective::reduce, comm, origin_);
+  return call.template serve_or_segment<ReductionCall>(
+      native_,
+      [&](ReductionCall& prepared) {
+        return call.root_is_valid(root) &&
+               prepared.reduce(sendbuf, recvbuf, count, datatype, op, root, call.is_rank(root));
+      },
+      [&](const Call& segment, int length, MPI_Request* request) {
+        return PMPI_Ireduce(operand(segment), segment.output, length, datatype, op, root, comm, request);
+      });
+}
+
+template <class Way>
+int Collectives<Way>::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) noexcept {
+  Way call(Collective::bcast, comm, origin_);
+  return call.template serve_or_segment<BcastCall>(
+      native_,
+      [&](BcastCall& prepared) {
+        return call.root_is_valid(root) && prepared.bcast(buffer, count, datatype, root, call.is_rank(root), comm);
+      },
+      [&](const Call& segment, int length, MPI_Request* request) {
+        return PMPI_Ibcast(segment.output, length, MPI_BYTE, root, comm, request);
+      });
+}
+
+template <class Way>
+int Collectives<Way>::Barrier(MPI_Comm comm) noexcept {
+  Way call(Collective::barrier, comm, origin_);
+  return call.template serve<PreparedCall>(native_, [](PreparedCall&) { return true; });
+}
+
+template <class Way>
+int Collectives<Way>::Scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept {
+  Way call(Collective::scatter, comm, origin_);
+  const auto prepare = [&](DistributionCall& data) {
+    return call.root_is_valid(root) && data.add_own({recvbuf, recvtype}, recvcount) &&
+           data.add_all({sendbuf, sendtype}, sendcount) && data.are_equal();
+  };
+  return call.template serve<DistributionCall>(native_, prepare, Direction::scatter, call.size(), root,
+                                               call.is_rank(root), comm);
+}
+
+template <class Way>
+int Collectives<Way>::Gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept {
+  Way call(Collective::gather, comm, origin_);
+  const auto prepare = [&](DistributionCall& data) {
+    return call.root_is_valid(root) && data.add_own({sendbuf, sendtype}, sendcount) &&
+           data.add_all({recvbuf, recvtype}, recvcount) && data.are_equal();
+  };
+  return call.template serve<DistributionCall>(native_, prepare, Direction::gather, call.size(), root,
+                                               call.is_rank(root), comm);
+}
+
+template <class Way>
+int Collectives<Way>::Scatterv(const void* sendbuf, IntegerArray sendcounts, IntegerArray displacements,
+                               MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                               int root, MPI_Comm comm) noexcept {
+  Way call(Collective::scatterv, comm, origin_);
+  const auto prepare = [&](DistributionCall& data) {
+    return call.root_is_valid(root) && data.add_own({recvbuf, recvtype}, recvcount) &&
+           data.add_all({sendbuf, sendtype}, sendcounts, displacements);
+  };
+  return call.template serve<DistributionCall>(native_, prepare, Direction::scatter, call.size(), root,
+                                               call.is_rank(root), comm);
+}
+
+template <class Way>
+int Collectives<Way>::Gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              IntegerArray recvcounts, IntegerArray displacements, MPI_Datatype recvtype, int root,
+                              MPI_Comm comm) noexcept {
+  Way call(Collective::gatherv, comm, origin_);
+  const auto prepare = [&](DistributionCall& data) {
+    return call.root_is_valid(root) && data.add_own({sendbuf, sendtype}, sendcount) &&
+           data.add_all({recvbuf, recvtype}, recvcounts, displacements);
+  };
+  return call.template serve<DistributionCall>(native_, prepare, Direction::gather, call.size(), root,
+                                               call.is_rank(root), comm);
+}
+
+// Of an allgather every rank is the root.
+template <class Way>
+int Collectives<Way>::Allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) noexcept {
+  Way call(Collective::allgather, comm, origin_);
+  const auto prepare = [&](DistributionCall& data) {
+    return data.add_own({sendbuf, sendtype}, sendcount) && data.add_all({recvbuf, recvtype}, recvcount) &&
+           data.are_equal();
+  };
+  return call.template serve<DistributionCall>(native_, prepare, Direction::allgather, call.size(), call.rank(), true,
+                                               comm);
+}
+
+template <class Way>
+int Collectives<Way>::Allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                 IntegerArray recvcounts, IntegerArray displacements, MPI_Datatype recvtype,
+                                 MPI_Comm comm) noexcept {
+  Way call(Collective::allgatherv, comm, origin_);
+  const auto prepare = [&](DistributionCall& data) {
+    return data.add_own({sendbuf, sendtype}, sendcount) && data.add_all({recvbuf, recvtype}, recvcounts, displacements);
+  };
+  return call.template serve<DistributionCall>(native_, prepare, Direction::allgather, call.size(), call.rank(), true,
+                                               comm);
+}
+
+template <class Way>
+int Collectives<Way>::Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) noexcept {
+  Way call(Collective::reduce_scatter_block, comm, origin_);
+  return call.template serve<ReductionCall>(native_, [&](ReductionCall& prepared) {
+    return prepared.reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op);
+  });
+}
+
+template <class Way>
+int Collectives<Way>::Reduce_scatter(const void* sendbuf, void* recvbuf, IntegerArray recvcounts, MPI_Datatype datatype,
+                                     MPI_Op op, MPI_Comm comm) noexcept {
+  Way call(Collective::reduce_scatter, comm, origin_);
+  return call.template serve<ReductionCall>(native_, [&](ReductionCall& prepared) {
+    return prepared.reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, call.rank(), call.size());
+  });
+}
+
+template <class Way>
+int Collectives<Way>::Alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) noexcept {
+  Way call(Collective::alltoall, comm, origin_);
+  const auto prepare = [&](AlltoallCall& data) {
+    return data.add_input({sendbuf, sendtype}, sendcount) && data.add_output({recvbuf, recvtype}, recvcount) &&
+           data.are_equal();
+  };
+  return call.template serve<AlltoallCall>(native_, prepare, call.rank(), call.size(), comm);
+}
+
+template <class Way>
+int Collectives<Way>::Alltoallv(const void* sendbuf, IntegerArray sendcounts, IntegerArray send_displacements,
+                                MPI_Datatype sendtype, void* recvbuf, IntegerArray recvcounts,
+                                IntegerArray recv_displacements, MPI_Datatype recvtype, MPI_Comm comm) noexcept {
+  Way call(Collective::alltoallv, comm, origin_);
+  const auto prepare = [&](AlltoallCall& data) {
+    return data.add_input({sendbuf, sendtype}, sendcounts, send_displacements) &&
+           data.add_output({recvbuf, recvtype}, recvcounts, recv_displacements);
+  };
+  return call.template serve<AlltoallCall>(native_, prepare, call.rank(), call.size(), comm);
+}
+
+template class Collectives<Interception>;
+template class Collectives<LaterCall>;
+
+}  // namespace stretto::mpi

@@ -1,0 +1,67 @@
+// Formulas of costs: the same tree is computed and printed.
+
+#include "core/formula.hpp"
+
+#include <gtest/gtest.h>
+
+#include "catalogue/catalogue.hpp"
+
+namespace stretto {
+namespace {
+
+using namespace letters;
+
+TEST(Formula, IsPrintedAsPeopleWriteIt) {
+  const std::pair<Formula, const char*> texts[] = {
+      {log(P) * (alpha + n * beta + n * gamma), "log P (α + nβ + nγ)"},
+      {2 * (P - 1) * alpha + 2 * n * beta + n * gamma, "2 (P - 1) α + 2nβ + nγ"},
+      {(2 * P + m) * (alpha + 2 * n * beta / m), "(2P + m) (α + 2nβ/m)"},
+      {(log(P) + m) * alpha + n * gamma / log(P), "(log P + m) α + nγ/(log P)"},
+      {(depth + m * c) * (alpha + n * beta / m) + c * n * gamma, "(depth + m c) (α + nβ/m) + c nγ"},
+      {3 * P * alpha + N * beta, "3P α + Nβ"},
+      {P - (q - n), "P - (q - n)"},
+      {alpha / (beta * gamma), "α/(βγ)"},
+      {lambda, "λ"},
+      {{}, "0"}};
+  for (const auto& [formula, text] : texts) EXPECT_EQ(formula.text(), text);
+}
+
+TEST(Formula, IsComputedForAMachine) {
+  Terms terms;
+  terms.ranks = 8;
+  terms.ranks_per_node = 2;
+  terms.bytes = 1000;
+  terms.all_bytes = 8000;
+  terms.alpha_ns = 2000;
+  terms.beta_ns = 0.5;
+  terms.gamma_ns = 0.25;
+  terms.copy_ns = 0.125;
+  terms.line_ns = 200;
+  terms.segments = 4;
+  terms.depth = 3;
+  terms.children = 2;
+  EXPECT_DOUBLE_EQ((log(P) * (alpha + n * beta + n * gamma)).value(terms), 3 * (2000 + 500 + 250));
+  EXPECT_DOUBLE_EQ((2 * (P - 1) * alpha + 2 * n * beta).value(terms), 14 * 2000 + 1000);
+  EXPECT_DOUBLE_EQ((N * kappa + q * lambda).value(terms), 1000 + 400);
+  EXPECT_DOUBLE_EQ(((depth + m * c) * (alpha + n * beta / m)).value(terms), 11 * (2000 + 125));
+  EXPECT_DOUBLE_EQ((n / m - 50).value(terms), 200);
+  EXPECT_DOUBLE_EQ(Formula().value(terms), 0);
+}
+
+TEST(Formula, EveryAlgorithmHasCosts) {
+  for (const double ranks : {2.0, 8.0, 64.0}) {
+    for (const double bytes : {8.0, 65536.0, 16777216.0}) {
+      for (const Algorithm& algorithm : algorithms()) {
+        Terms terms{ranks, 2, bytes, ranks * bytes, 2000, 0.1, 0.1, 0.1, 200, bytes > 1000 ? 16.0 : 1.0, 2, 1};
+
+        const double balanced = algorithm.balanced->value(terms);
+        const double after_last = algorithm.after_last->value(terms);
+        EXPECT_GT(after_last, 0) << name_of(algorithm.collective) << " " << algorithm.name;
+        EXPECT_GT(balanced, 0) << name_of(algorithm.collective) << " " << algorithm.name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stretto
