@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from stretto.bench.stats import Samples
-from stretto.processes import run_limited
+from stretto.launch.processes import run_limited
 
 # Of a link of 1 gbit: 1448 bytes of each frame of 1514 are the program's.
 PAYLOAD_NS_PER_BYTE = 8 * 1514 / 1448

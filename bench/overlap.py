@@ -26,7 +26,7 @@ from stretto.bench.report import format_time, write_json
 from stretto.bench.request import parse_sizes
 from stretto.bench.stats import Estimate, Times, estimate_median, estimate_paired_ratio
 from stretto.demo import rank_environment
-from stretto.processes import run_limited
+from stretto.launch.processes import run_limited
 
 PROGRAM = REPOSITORY / "build/bin/stretto-overlap-openmpi"
 ALGORITHMS = {

@@ -60,7 +60,7 @@ def train_in_blocks() -> None:
 def measure() -> np.ndarray:
     """Seconds of the blocks, (PAIRS, 2)."""
     from stretto.demo import rank_environment
-    from stretto.processes import run_limited
+    from stretto.launch.processes import run_limited
 
     with tempfile.TemporaryDirectory(prefix="stretto-overhead-") as scratch:
         command = [sys.executable, "-m", "stretto", "run", "--profile", f"{scratch}/profile", "--"]

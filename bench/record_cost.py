@@ -20,7 +20,7 @@ from stretto.bench.launch import REPOSITORY, describe_machine
 from stretto.bench.report import write_json
 from stretto.bench.stats import Estimate, estimate_median
 from stretto.demo import rank_environment
-from stretto.processes import run_limited
+from stretto.launch.processes import run_limited
 
 TARGET_NS = 150
 _LIMIT_S = 120

@@ -18,7 +18,7 @@ from stretto.bench.launch import describe_machine
 from stretto.bench.report import write_json
 from stretto.bench.stats import Times, estimate_paired_ratio
 from stretto.demo import rank_environment
-from stretto.processes import run_limited
+from stretto.launch.processes import run_limited
 
 RANKS, RATE = 4, "1gbit"
 _LIMIT_S = 300

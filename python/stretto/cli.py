@@ -17,9 +17,9 @@ from stretto import __version__
 from stretto.algorithms import COLLECTIVES, Algorithm, load_registry
 from stretto.cluster.command import app as cluster_app
 from stretto.errors import StrettoError
+from stretto.launch.processes import leave_when_ended
+from stretto.launch.run import build_command, collect_settings, execute, prepare_profile
 from stretto.library import FAMILIES
-from stretto.processes import leave_when_ended
-from stretto.run import build_command, collect_settings, execute, prepare_profile
 
 app = typer.Typer(
     help="MPI collectives that do not wait for latecomers, for unmodified programs.",
