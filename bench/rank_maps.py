@@ -20,7 +20,7 @@ from rich.table import Table
 from simulated import simulate
 
 from stretto.bench.report import write_json
-from stretto.sim import MAPPERS, PLACEMENTS
+from stretto.simulate.sim import MAPPERS, PLACEMENTS
 
 PLATFORM = "fat-tree-128x32"
 SIZES = [4 << 10, 64 << 10, 1 << 20]

@@ -30,7 +30,7 @@ app = typer.Typer(
 
 app.add_typer(cluster_app, name="cluster")
 # Commands whose modules read their options themselves.
-_WITH_OWN_OPTIONS = {"bench": "stretto.bench.command", "model": "stretto.model", "sim": "stretto.sim"}
+_WITH_OWN_OPTIONS = {"bench": "stretto.bench.command", "model": "stretto.simulate.model", "sim": "stretto.simulate.sim"}
 _OWN_OPTIONS: dict[str, Any] = {
     "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
     "add_help_option": False,

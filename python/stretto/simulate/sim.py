@@ -20,7 +20,7 @@ from stretto.bench.request import Request, UsageError
 from stretto.errors import ProgramFailedError, StrettoError
 from stretto.launch.processes import run_limited
 from stretto.library import built_program
-from stretto.simulation_report import WARM_UP, choose_algorithms, choose_iterations, show_simulation
+from stretto.simulate.report import WARM_UP, choose_algorithms, choose_iterations, show_simulation
 
 _DRIVER = "stretto-bench-smpi"
 _MAPPER = "stretto-map"
