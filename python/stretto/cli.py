@@ -173,7 +173,7 @@ def report(
     plots: Annotated[Path | None, typer.Option(help="write the figures there as PNG and SVG", metavar="DIR")] = None,
 ) -> None:
     """Show which collectives cost the time, and who waits for whom."""
-    from stretto.report import report as show
+    from stretto.report.as_text import report as show
 
     show(directory, as_json, html, plots)
 
@@ -197,7 +197,7 @@ def diff(
     as_json: Annotated[bool, typer.Option("--json", help="print JSON instead of tables")] = False,
 ) -> None:
     """Compare two profiles: what each collective costs in them, and who waits for whom."""
-    from stretto.profile_diff import diff as show
+    from stretto.report.diff import diff as show
 
     show(a, b, as_json)
 

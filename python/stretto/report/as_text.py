@@ -251,13 +251,13 @@ def report(directory: Path, wants_json: bool, html: Path | None = None, plots: P
     if html is not None or not wants_json:
         _write_html(summary, html or directory / "report.html", wanted=html is not None)
     if plots is not None:
-        from stretto.plots import write_plots
+        from stretto.report.plots import write_plots
 
         print(f"stretto: wrote {len(write_plots(summary, plots))} files to {plots}", file=sys.stderr)
 
 
 def _write_html(summary: Summary, path: Path, wanted: bool) -> None:
-    from stretto.html_report import write_html  # what it imports is large and otherwise not needed
+    from stretto.report.as_html import write_html  # what it imports is large and otherwise not needed
 
     try:
         write_html(summary, path)

@@ -1,0 +1,1 @@
+"""What a profile says: `stretto report` and `stretto diff`, as text, JSON, HTML and figures."""
