@@ -173,7 +173,7 @@ def report(
     plots: Annotated[Path | None, typer.Option(help="write the figures there as PNG and SVG", metavar="DIR")] = None,
 ) -> None:
     """Show which collectives cost the time, and who waits for whom."""
-    from stretto.report.as_text import report as show
+    from stretto.report.command import report as show
 
     show(directory, as_json, html, plots)
 

@@ -15,7 +15,8 @@ from stretto import __version__
 from stretto.errors import StrettoError
 from stretto.profile.sample import SAMPLE_LIMIT
 from stretto.profile.summary import SIZE_CLASSES, Share, Summary
-from stretto.report.as_text import MOST_RANKS, clock_words, conclusion, format_percent, format_seconds
+from stretto.report import MOST_RANKS
+from stretto.report.words import clock_words, conclusion, format_percent, format_seconds
 
 # Kinds of calls whose imbalance is drawn over the calls, a panel each: those with most imbalance.
 _MOST_HISTORIES = 12

@@ -8,7 +8,7 @@ from typing import Any
 
 from stretto.errors import StrettoError
 from stretto.profile.summary import SIZE_CLASSES, Share, Summary
-from stretto.report.as_text import MOST_RANKS
+from stretto.report import MOST_RANKS
 
 # Okabe and Ito's colours, which the colour-blind tell apart.
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#000000")
