@@ -11,13 +11,12 @@ times in the call, and by which factor ours is shorter than the best of the othe
 
 from __future__ import annotations
 
-import argparse
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from experiment import make_parser, read_options
 from rich.console import Console
 from rich.table import Table
 from simulated import IN_MEMORY, simulate
@@ -88,10 +87,9 @@ def show(name: str, rows: list[dict[str, Any]], console: Console) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--cases", default=",".join(CASES), metavar="LIST", help="(default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
+    options = read_options(parser)
     names = options.cases.split(",")
     if unknown := set(names) - set(CASES):
         parser.error(f"--cases: {', '.join(sorted(unknown))}: want some of {', '.join(CASES)}")

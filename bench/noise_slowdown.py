@@ -10,19 +10,15 @@ with 95 % bootstrap intervals. Target: an event-driven tree slows down to at mos
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from emulated import run_bench, samples_of
+from experiment import make_parser, read_options, write_measured
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
-
-from stretto.bench.launch import describe_machine
-from stretto.bench.report import write_json
 
 NODES, SIZE = 8, 4 << 20
 ARRIVALS = ("balanced", "noise:10,2.5ms", "noise:10,5ms")
@@ -65,11 +61,10 @@ def show(collective: str, figures: dict[str, dict[str, dict[str, float]]], conso
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="(default: %(default)s)")
     parser.add_argument("--iterations", type=int, default=10, help="a round (default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
+    options = read_options(parser)
     console = Console(width=None if Console().is_terminal else 120)
     rows: dict[str, Any] = {}
     for collective in ALGORITHMS:
@@ -86,9 +81,8 @@ def main() -> int:
             for name in ALGORITHMS[collective]
         }
         show(collective, rows[collective], console)
-        if options.json:
-            settings = {"nodes": NODES, "bytes": SIZE, "calls": options.rounds * options.iterations}
-            write_json(options.json, {"machine": describe_machine(), **settings, "slow_downs": rows})
+        settings = {"nodes": NODES, "bytes": SIZE, "calls": options.rounds * options.iterations}
+        write_measured(options.json, settings | {"slow_downs": rows})
     return 0
 
 

@@ -12,19 +12,16 @@ the best forced; ring and chain at most 1.15 of the bound with 8 MB at 1 gbit.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from emulated import PAYLOAD_NS_PER_BYTE, run_bench, samples_of
+from experiment import make_parser, read_options, write_measured
 from rich.console import Console
 from rich.table import Table
 
-from stretto.bench.launch import describe_machine
-from stretto.bench.report import write_json
 from stretto.bench.stats import estimate_paired_ratio
 
 NODES = 8
@@ -106,11 +103,10 @@ def show(row: dict[str, Any], console: Console) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--cases", default=",".join(case.name for case in CASES), help="(default: %(default)s)")
     parser.add_argument("--iterations", type=int, default=15, help="of each case (default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
+    options = read_options(parser)
     wanted = set(options.cases.split(","))
     if unknown := wanted - {case.name for case in CASES}:
         parser.error(f"no such case: {', '.join(sorted(unknown))}; there are {', '.join(case.name for case in CASES)}")
@@ -121,8 +117,7 @@ def main() -> int:
             continue
         rows.append(measure(case, options.iterations))
         show(rows[-1], console)
-        if options.json:  # after each, as a whole run takes long
-            write_json(options.json, {"machine": describe_machine(), "nodes": NODES, "rows": rows})
+        write_measured(options.json, {"nodes": NODES, "rows": rows})  # after each, as a whole run takes long
     return 0
 
 

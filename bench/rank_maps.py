@@ -10,11 +10,10 @@ of the run time of the algorithm as it is.
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
+from experiment import make_parser, read_options
 from rich.console import Console
 from rich.table import Table
 from simulated import simulate
@@ -76,10 +75,9 @@ def show(collective: str, rows: list[dict[str, Any]], ranks: int, console: Conso
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--ranks", type=int, default=256, help="(default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
+    options = read_options(parser)
     console = Console()
     rows: list[dict[str, Any]] = []
     for collective in ALGORITHMS:

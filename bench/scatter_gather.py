@@ -15,17 +15,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from emulated import PAYLOAD_NS_PER_BYTE, run_bench, samples_of
+from experiment import make_parser, read_options, write_measured
 from rich.console import Console
 from rich.table import Table
 
 from stretto.algorithms import load_registry
-from stretto.bench.launch import describe_machine
-from stretto.bench.report import write_json
 from stretto.bench.request import SLEEPING_LATE_NS
 from stretto.bench.stats import Samples
 
@@ -133,7 +131,7 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--nodes", default="8,16", help="(default: %(default)s)")
     parser.add_argument("--delays", default="0,10,50,100", help="ms (default: %(default)s)")
     parser.add_argument("--late", default="0,4", help="ranks, each always late in a run (default: %(default)s)")
@@ -141,8 +139,7 @@ def main() -> int:
     parser.add_argument("--draws", type=int, default=40, help="of delays (default: %(default)s)")
     parser.add_argument("--algorithms", metavar="LIST", help="against native (default: all, and Stretto's choice)")
     parser.add_argument("--background", default="thread", help="STRETTO_BACKGROUND (default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
+    options = read_options(parser)
     console = Console(width=None if Console().is_terminal else 170)
     arrivals = [
         f"uniform:{delay}ms" if delay != "0" else "balanced" for delay in filter(None, options.delays.split(","))
@@ -153,10 +150,8 @@ def main() -> int:
         for nodes in map(int, options.nodes.split(",")):
             for arrival in arrivals:
                 rows.append(measure(collective, nodes, arrival, options))
-                if options.json:  # after each, as a whole run takes long
-                    machine = describe_machine()
-                    settings = {"background": options.background, "total_bytes": TOTAL_BYTES}
-                    write_json(options.json, {"machine": machine, **settings, "rows": rows})
+                settings = {"background": options.background, "total_bytes": TOTAL_BYTES}
+                write_measured(options.json, settings | {"rows": rows})  # after each, as a whole run takes long
     show(rows, console)
     return 0
 

@@ -14,16 +14,14 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from emulated import run_bench, samples_of
+from experiment import make_parser, read_options, write_measured
 from rich.console import Console
 from rich.table import Table
 
-from stretto.bench.launch import describe_machine
-from stretto.bench.report import write_json
 from stretto.bench.stats import estimate_paired_ratio
 
 KIB = 1 << 10
@@ -104,7 +102,7 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--collectives", default=",".join(BESIDE), metavar="LIST", help="(default: %(default)s)")
     parser.add_argument("--placement", choices=PLACEMENTS, help="one only")
     parser.add_argument("--nodes", type=int, choices=[nodes for nodes, _ in PLACES], help="so many only")
@@ -112,8 +110,7 @@ def main() -> int:
     parser.add_argument("--root", default="rotate", help="a rank, or rotate (default)")
     parser.add_argument("--metric", choices=METRICS, help="(default: run_time if balanced, else lag)")
     parser.add_argument("--iterations", type=int, default=12, help="of each size (default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
+    options = read_options(parser)
     collectives = options.collectives.split(",")
     if unknown := set(collectives) - set(BESIDE):
         parser.error(f"no {', '.join(sorted(unknown))} here; choose from {', '.join(BESIDE)}")
@@ -125,9 +122,8 @@ def main() -> int:
                 rows = [measure(collective, nodes, ranks, placement, size, options) for size in SIZES]
                 all_rows += rows
                 show(rows, console)
-                if options.json:  # after each, as a whole run takes long
-                    settings = {"arrival": options.arrival, "iterations": options.iterations}
-                    write_json(options.json, {"machine": describe_machine(), **settings, "rows": all_rows})
+                settings = {"arrival": options.arrival, "iterations": options.iterations}
+                write_measured(options.json, settings | {"rows": all_rows})  # after each, as a whole run takes long
     return 0
 
 

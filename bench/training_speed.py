@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from experiment import add_json, make_parser
 
-from stretto.bench.launch import describe_machine
-from stretto.bench.report import write_json
 from stretto.bench.stats import Times, estimate_paired_ratio
 from stretto.demo import rank_environment
 from stretto.launch.processes import run_limited
@@ -43,12 +42,12 @@ class Way:
 
 def argument_parser(description: str | None) -> argparse.ArgumentParser:
     """The options of such a benchmark: how often, how much, where, and where to write what was measured."""
-    parser = argparse.ArgumentParser(description=description.splitlines()[0] if description else None)
+    parser = make_parser(description)
     parser.add_argument("--rounds", type=int, default=10, metavar="N", help="runs of each (default: %(default)s)")
     parser.add_argument("--only", choices=list(PLACES), help="leave the other place out")
     parser.add_argument("--iterations", type=int, default=10, metavar="N", help="a run's (default: %(default)s)")
     parser.add_argument("--more-stages", type=int, default=0, metavar="N", help="of the network (default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
+    add_json(parser)
     return parser
 
 
@@ -94,9 +93,3 @@ def measure(title: str, ways: Sequence[Way], rounds: int, peers: int = 1) -> dic
         "images_per_second": speeds.tolist(),
         "ratios": ratios,
     }
-
-
-def write(file: Path | None, settings: dict[str, Any], measured: Sequence[dict[str, Any]]) -> None:
-    """Write what `measure` returned, with what describes the machine, where a file is asked for."""
-    if file:
-        write_json(file, {"machine": describe_machine(), **settings, "measured": list(measured)})
