@@ -13,16 +13,14 @@ the best forced; ring and chain at most 1.15 of the bound with 8 MB at 1 gbit.
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from emulated import PAYLOAD_NS_PER_BYTE, run_bench, samples_of
+from emulated import PAYLOAD_NS_PER_BYTE, compare_with_native, run_bench, samples_of, what_ran
 from experiment import make_parser, read_options, write_measured
 from rich.console import Console
 from rich.table import Table
-
-from stretto.bench.stats import estimate_paired_ratio
 
 NODES = 8
 MIB = 1 << 20
@@ -71,20 +69,11 @@ def measure(case: Case, iterations: int) -> dict[str, Any]:
         options=["--root", "0"],
     )
     times = {name: own.metric("run_time") for name, own in samples_of(size).items()}
-    forced = min(
-        (name for name in times if name.split(":")[0] == "native"), key=lambda name: float(np.median(times[name]))
-    )
-    figures = {
-        name: {
-            "median_ms": float(np.median(own)) / 1e6,
-            "default": asdict(estimate_paired_ratio(own, times["native"])),
-            "best_forced": asdict(estimate_paired_ratio(own, times[forced])),
-            "bound": float(np.median(own)) / case.bound_ns,
-        }
-        for name, own in times.items()
-    }
-    ran = {name: entry["ran"] for name, entry in size["summary"]["algorithms"].items()}
-    return {"case": case.name, "iterations": iterations, "best_forced": forced, "ran": ran, "figures": figures}
+    forced, figures = compare_with_native(times)
+    for name, own in times.items():
+        figures[name]["bound"] = float(np.median(own)) / case.bound_ns
+    about = {"case": case.name, "iterations": iterations, "best_forced": forced, "ran": what_ran(size)}
+    return about | {"figures": figures}
 
 
 def cell(ratio: dict[str, float]) -> str:

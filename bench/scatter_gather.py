@@ -18,7 +18,7 @@ import sys
 from typing import Any
 
 import numpy as np
-from emulated import PAYLOAD_NS_PER_BYTE, run_bench, samples_of
+from emulated import PAYLOAD_NS_PER_BYTE, run_bench, samples_of, what_ran
 from experiment import make_parser, read_options, write_measured
 from rich.console import Console
 from rich.table import Table
@@ -55,13 +55,12 @@ def measure(collective: str, nodes: int, arrival: str, options: argparse.Namespa
             figures[name]["lag / foreground"] = compare(own.metric("lag"), foreground.metric("lag"))
     bound = least_run_times(collective, planned, TOTAL_BYTES // nodes)
     figures["bound"] = {"run_time": compare(bound, samples["native"].metric("run_time"))}
-    ran = {name: entry["ran"] for name, entry in size["summary"]["algorithms"].items()}
     return {
         "collective": collective,
         "nodes": nodes,
         "arrival": arrival,
         "draws": kept,
-        "ran": ran,
+        "ran": what_ran(size),
         "figures": figures,
     }
 

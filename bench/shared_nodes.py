@@ -13,16 +13,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-from emulated import run_bench, samples_of
+from emulated import compare_with_native, run_bench, samples_of, what_ran
 from experiment import make_parser, read_options, write_measured
 from rich.console import Console
 from rich.table import Table
-
-from stretto.bench.stats import estimate_paired_ratio
 
 KIB = 1 << 10
 SIZES = (64 * KIB, 256 * KIB, 1024 * KIB, 4096 * KIB)
@@ -62,18 +58,9 @@ def measure(
     )
     metric = options.metric or ("run_time" if options.arrival == "balanced" else "lag")
     times = {name: own.metric(metric) for name, own in samples_of(result).items()}
-    forced = min((name for name in times if name.startswith("native")), key=lambda name: float(np.median(times[name])))
-    figures = {
-        name: {
-            "median_ms": float(np.median(own)) / 1e6,
-            "default": asdict(estimate_paired_ratio(own, times["native"])),
-            "best_forced": asdict(estimate_paired_ratio(own, times[forced])),
-        }
-        for name, own in times.items()
-    }
-    ran = {name: entry["ran"] for name, entry in result["summary"]["algorithms"].items()}
+    forced, figures = compare_with_native(times)
     case = {"collective": collective, "nodes": nodes, "ranks": ranks, "placement": placement, "bytes": size}
-    return case | {"metric": metric, "best_forced": forced, "ran": ran, "figures": figures}
+    return case | {"metric": metric, "best_forced": forced, "ran": what_ran(result), "figures": figures}
 
 
 def cell(ratio: dict[str, float]) -> str:
