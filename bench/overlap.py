@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from experiment import make_parser, read_options, require, write_measured
+from rounds import in_turn
 
 from stretto.bench.launch import REPOSITORY
 from stretto.bench.overlap import Overlapped
@@ -90,8 +91,8 @@ def measure(collective: str, options: argparse.Namespace) -> dict[str, list[Size
     ways = list(ways_for(collective, options))
     rounds: dict[str, list[Sizes]] = {way: [] for way in ways}
     for number in range(options.rounds):
-        for way in np.roll(np.array(ways), number):
-            rounds[str(way)].append(run_once(collective, str(way), sizes, options))
+        for way in in_turn(ways, number):
+            rounds[way].append(run_once(collective, way, sizes, options))
     return rounds
 
 

@@ -11,11 +11,16 @@ from numpy.typing import NDArray
 from stretto.bench.stats import estimate_paired_ratio
 
 
+def in_turn(ways: Sequence[str], number: int) -> list[str]:
+    """The ways in the order of round `number`, from 0: each round begins with another one."""
+    return [str(way) for way in np.roll(np.array(ways), number)]
+
+
 def run_in_rounds(ways: Sequence[str], rounds: int, run_once: Callable[[str], Sequence[float]]) -> NDArray[np.float64]:
     """What `run_once` measures of a way, in seconds; shape (rounds, ways, metrics)."""
     times: list[list[Sequence[float]]] = []
     for number in range(rounds):
-        of_round = {str(way): run_once(str(way)) for way in np.roll(np.array(ways), number)}
+        of_round = {way: run_once(way) for way in in_turn(ways, number)}
         times.append([of_round[way] for way in ways])
     return np.array(times)
 
