@@ -18,8 +18,8 @@ from typing import Any
 
 from experiment import make_parser, read_options
 from rich.console import Console
-from rich.table import Table
 from simulated import IN_MEMORY, simulate
+from tables import make_table
 
 from stretto.bench.report import format_size, write_json
 
@@ -78,9 +78,9 @@ def row(ranks: int, arrival: str, algorithm: str, times: Times, base: Times) -> 
 
 
 def show(rows: list[dict[str, Any]], console: Console) -> None:
-    table = Table(title="allreduce, four ranks a node: lag, and how much shorter than flat (default: than native)")
-    for heading in ("ranks", "arrival", "algorithm", "1M", "average", "most", "least"):
-        table.add_column(heading, justify="left" if heading in ("arrival", "algorithm") else "right", no_wrap=True)
+    title = "allreduce, four ranks a node: lag, and how much shorter than flat (default: than native)"
+    headings = ("ranks", "arrival", "algorithm", "1M", "average", "most", "least")
+    table = make_table(title, headings, left=("arrival", "algorithm"), title_justify="center")
     for one in rows:
         table.add_row(
             *(str(one["ranks"]), one["arrival"], one["algorithm"], f"{one['lag'][str(1 << 20)] / 1e3:.0f} us"),

@@ -18,7 +18,7 @@ from emulated import run_bench, samples_of
 from experiment import make_parser, read_options, write_measured
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
+from tables import make_console, make_table, with_interval
 
 NODES, SIZE = 8, 4 << 20
 ARRIVALS = ("balanced", "noise:10,2.5ms", "noise:10,5ms")
@@ -51,11 +51,9 @@ def slow_down(noisy: NDArray[np.float64], quiet: NDArray[np.float64]) -> dict[st
 
 
 def show(collective: str, figures: dict[str, dict[str, dict[str, float]]], console: Console) -> None:
-    table = Table(title=f"{collective}: mean time under noise / without", title_justify="left")
-    for heading in ("algorithm", "without", *ARRIVALS[1:]):
-        table.add_column(heading, justify="left" if heading == "algorithm" else "right", no_wrap=True)
+    table = make_table(f"{collective}: mean time under noise / without", ("algorithm", "without", *ARRIVALS[1:]))
     for name, own in figures.items():
-        ratios = [f"{one['ratio']:.2f} ({one['low']:.2f}-{one['high']:.2f})" for one in own.values()]
+        ratios = [with_interval(one["ratio"], one["low"], one["high"]) for one in own.values()]
         table.add_row(name, f"{own[ARRIVALS[1]]['quiet_ms']:.1f} ms", *ratios)
     console.print(table)
 
@@ -65,7 +63,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3, help="(default: %(default)s)")
     parser.add_argument("--iterations", type=int, default=10, help="a round (default: %(default)s)")
     options = read_options(parser)
-    console = Console(width=None if Console().is_terminal else 120)
+    console = make_console(120)
     rows: dict[str, Any] = {}
     for collective in ALGORITHMS:
         measured = [

@@ -20,7 +20,7 @@ import numpy as np
 from emulated import PAYLOAD_NS_PER_BYTE, compare_with_native, run_bench, samples_of, what_ran
 from experiment import make_parser, read_options, write_measured
 from rich.console import Console
-from rich.table import Table
+from tables import make_console, make_table, with_interval
 
 NODES = 8
 MIB = 1 << 20
@@ -76,18 +76,12 @@ def measure(case: Case, iterations: int) -> dict[str, Any]:
     return about | {"figures": figures}
 
 
-def cell(ratio: dict[str, float]) -> str:
-    return f"{ratio['value']:.2f} ({ratio['low']:.2f}-{ratio['high']:.2f})"
-
-
 def show(row: dict[str, Any], console: Console) -> None:
-    table = Table(title=f"{row['case']}, best forced {row['best_forced']}", title_justify="left")
-    for heading in ("algorithm", "run time", "/ default", "/ best forced", "/ bound"):
-        table.add_column(heading, justify="left" if heading == "algorithm" else "right", no_wrap=True)
+    headings = ("algorithm", "run time", "/ default", "/ best forced", "/ bound")
+    table = make_table(f"{row['case']}, best forced {row['best_forced']}", headings)
     for name, own in row["figures"].items():
-        table.add_row(
-            name, f"{own['median_ms']:.1f} ms", cell(own["default"]), cell(own["best_forced"]), f"{own['bound']:.2f}"
-        )
+        ratios = [with_interval(**own[reference]) for reference in ("default", "best_forced")]
+        table.add_row(name, f"{own['median_ms']:.1f} ms", *ratios, f"{own['bound']:.2f}")
     console.print(table)
 
 
@@ -99,7 +93,7 @@ def main() -> int:
     wanted = set(options.cases.split(","))
     if unknown := wanted - {case.name for case in CASES}:
         parser.error(f"no such case: {', '.join(sorted(unknown))}; there are {', '.join(case.name for case in CASES)}")
-    console = Console(width=None if Console().is_terminal else 120)
+    console = make_console(120)
     rows = []
     for case in CASES:
         if case.name not in wanted:

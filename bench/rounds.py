@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tables import with_interval
 
 from stretto.bench.stats import estimate_paired_ratio
 
@@ -34,8 +35,7 @@ def compare_ways(ways: Sequence[str], metrics: Sequence[str], times: NDArray[np.
         ratios[way] = [vars(estimate) for estimate in estimates]
         medians = np.median(times[:, index], axis=0)
         cells = [
-            f"{1e3 * t:.2f} ms {e.value:.3f} ({e.low:.3f}-{e.high:.3f})"
-            for t, e in zip(medians, estimates, strict=True)
+            f"{1e3 * t:.2f} ms {with_interval(**vars(e), digits=3)}" for t, e in zip(medians, estimates, strict=True)
         ]
         print(f"{way:32}" + "".join(f"{text:>36}" for text in cells))
     return ratios

@@ -21,7 +21,7 @@ import numpy as np
 from emulated import PAYLOAD_NS_PER_BYTE, run_bench, samples_of, what_ran
 from experiment import make_parser, read_options, write_measured
 from rich.console import Console
-from rich.table import Table
+from tables import make_console, make_table, with_interval
 
 from stretto.algorithms import load_registry
 from stretto.bench.request import SLEEPING_LATE_NS
@@ -107,7 +107,7 @@ def cell(figure: dict[str, float] | None, is_reference: bool) -> str:
         return ""
     if is_reference:
         return f"{figure['mean_ms']:.1f} ms"
-    return f"{figure['ratio']:.2f} ({figure['low']:.2f}-{figure['high']:.2f})"
+    return with_interval(figure["ratio"], figure["low"], figure["high"])
 
 
 def show(rows: list[dict[str, Any]], console: Console) -> None:
@@ -117,9 +117,8 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
         own = [row for row in rows if (row["collective"], row["nodes"]) == (collective, nodes)]
         for metric, title in {**METRICS, "lag / foreground": "completion lag / foreground kind's"}.items():
             reference = "" if "/" in title else " / native"
-            table = Table(title=f"{collective}, {nodes} nodes: {title}{reference}", title_justify="left")
-            for heading in ("algorithm", *(row["arrival"] for row in own)):
-                table.add_column(heading, justify="left" if heading == "algorithm" else "right", no_wrap=True)
+            headings = ("algorithm", *(row["arrival"] for row in own))
+            table = make_table(f"{collective}, {nodes} nodes: {title}{reference}", headings)
             for name in own[0]["figures"]:
                 if metric in own[0]["figures"][name]:
                     table.add_row(
@@ -139,7 +138,7 @@ def main() -> int:
     parser.add_argument("--algorithms", metavar="LIST", help="against native (default: all, and Stretto's choice)")
     parser.add_argument("--background", default="thread", help="STRETTO_BACKGROUND (default: %(default)s)")
     options = read_options(parser)
-    console = Console(width=None if Console().is_terminal else 170)
+    console = make_console(170)
     arrivals = [
         f"uniform:{delay}ms" if delay != "0" else "balanced" for delay in filter(None, options.delays.split(","))
     ]

@@ -18,7 +18,7 @@ from typing import Any
 from emulated import compare_with_native, run_bench, samples_of, what_ran
 from experiment import make_parser, read_options, write_measured
 from rich.console import Console
-from rich.table import Table
+from tables import make_console, make_table, with_interval
 
 KIB = 1 << 10
 SIZES = (64 * KIB, 256 * KIB, 1024 * KIB, 4096 * KIB)
@@ -63,27 +63,22 @@ def measure(
     return case | {"metric": metric, "best_forced": forced, "ran": what_ran(result), "figures": figures}
 
 
-def cell(ratio: dict[str, float]) -> str:
-    return f"{ratio['value']:.2f} ({ratio['low']:.2f}-{ratio['high']:.2f})"
-
-
 def show(rows: list[dict[str, Any]], console: Console) -> None:
     """One table of the rows of a collective on so many nodes."""
     first = rows[0]
     beside = BESIDE[first["collective"]]
     title = f"{first['collective']}, {first['ranks']} ranks on {first['nodes']} nodes, {first['placement']}: "
     title += first["metric"]
-    table = Table(title=title, title_justify="left")
-    for heading in ("KiB", "default runs", "median", "/ native", "/ best forced", "", *beside):
-        table.add_column(heading, justify="left" if heading in ("default runs", "") else "right")
+    headings = ("KiB", "default runs", "median", "/ native", "/ best forced", "", *beside)
+    table = make_table(title, headings, left=("default runs", ""), wrapped=headings)
     for row in rows:
         own = row["figures"]["default"]
         both = [(row["figures"][name]["default"], row["figures"][name]["best_forced"]) for name in beside]
         ratios = [f"{native['value']:.2f} / {forced['value']:.2f}" for native, forced in both]
         runs = ", ".join(row["ran"]["default"])
         table.add_row(
-            f"{row['bytes'] // KIB}", runs, f"{own['median_ms']:.2f} ms", cell(own["default"]),
-            cell(own["best_forced"]), row["best_forced"].removeprefix("native:"), *ratios,
+            f"{row['bytes'] // KIB}", runs, f"{own['median_ms']:.2f} ms", with_interval(**own["default"]),
+            with_interval(**own["best_forced"]), row["best_forced"].removeprefix("native:"), *ratios,
         )  # fmt: skip
     console.print(table)
 
@@ -101,7 +96,7 @@ def main() -> int:
     collectives = options.collectives.split(",")
     if unknown := set(collectives) - set(BESIDE):
         parser.error(f"no {', '.join(sorted(unknown))} here; choose from {', '.join(BESIDE)}")
-    console = Console(width=None if Console().is_terminal else 150)
+    console = make_console(150)
     all_rows: list[dict[str, Any]] = []
     for collective in collectives:
         for nodes, ranks in (place for place in PLACES if options.nodes in (None, place[0])):

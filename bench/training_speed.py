@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from experiment import add_json, make_parser
+from tables import with_interval
 
 from stretto.bench.stats import Times, estimate_paired_ratio
 from stretto.demo import rank_environment
@@ -84,7 +85,7 @@ def measure(title: str, ways: Sequence[Way], rounds: int, peers: int = 1) -> dic
         references = dict.fromkeys((0, best))
         compared = {ways[other].name: estimate_paired_ratio(speeds[:, index], speeds[:, other]) for other in references}
         ratios[way.name] = {name: vars(ratio) for name, ratio in compared.items()}
-        texts = [f"{one.value:.3f} ({one.low:.3f}-{one.high:.3f}) of {name}'s" for name, one in compared.items()]
+        texts = [f"{with_interval(**vars(one), digits=3)} of {name}'s" for name, one in compared.items()]
         print(f"  {way.name:24}{np.median(speeds[:, index]):8.1f} images/s, {', '.join(texts)}; {ran[index]}")
     return {
         "title": title,
