@@ -11,13 +11,12 @@ from __future__ import annotations
 import argparse
 import sys
 from functools import partial
-from pathlib import Path
 
 from emulated import run_program
+from experiment import make_parser, read_options, require, write_measured
 from rounds import compare_ways, run_in_rounds
 
-from stretto.bench.launch import REPOSITORY, describe_machine
-from stretto.bench.report import write_json
+from stretto.bench.launch import REPOSITORY
 
 PROGRAM = REPOSITORY / "build/bin/stretto-asp-openmpi"
 NOISE_LIBRARY = REPOSITORY / "build/lib/libstretto_noise.so"
@@ -58,15 +57,12 @@ def run_once(options: argparse.Namespace, noise_ms: float, way: str) -> list[flo
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="(default: %(default)s)")
     parser.add_argument("--vertices", type=int, default=16384, metavar="N", help="(default: %(default)s)")
     parser.add_argument("--steps", type=int, default=40, metavar="N", help="(default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
-    for file in (PROGRAM, NOISE_LIBRARY):
-        if not file.exists():
-            sys.exit(f"{file} is missing: run `make build`")
+    options = read_options(parser)
+    require(PROGRAM, NOISE_LIBRARY)
     ways = ["native", "best forced", *list(WAYS)[1:]]
     rows = []
     for noise_ms in NOISES_MS:
@@ -74,10 +70,9 @@ def main() -> int:
         times = run_in_rounds(ways, options.rounds, partial(run_once, options, noise_ms))
         ratios = compare_ways(ways, METRICS, times)
         rows.append({"noise_ms": noise_ms, "seconds": times.tolist(), "ratios_to_native": ratios})
-    if options.json:
-        settings = {"rounds": options.rounds, "vertices": options.vertices, "steps": options.steps}
-        write_json(options.json, {"machine": describe_machine(), **settings, "noise_hz": NOISE_HZ, "ways": ways,
-                                  "metrics": list(METRICS), "rows": rows})  # fmt: skip
+    settings = {"rounds": options.rounds, "vertices": options.vertices, "steps": options.steps}
+    figures = {"noise_hz": NOISE_HZ, "ways": ways, "metrics": list(METRICS), "rows": rows}
+    write_measured(options.json, settings | figures)
     return 0
 
 

@@ -8,19 +8,17 @@ machine; how long a rank is held up is.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from experiment import make_parser, read_options, require, write_measured
 
-from stretto.bench.launch import REPOSITORY, describe_machine
-from stretto.bench.report import write_json
+from stretto.bench.launch import REPOSITORY
 from stretto.bench.stats import estimate_median
 from stretto.demo import rank_environment
-from stretto.processes import run_limited
+from stretto.launch.processes import run_limited
 
 PROGRAM = REPOSITORY / "build/bin/stretto-background-cost-openmpi"
 # Messages over MPI: in shared memory nothing begins ahead.
@@ -47,12 +45,10 @@ def run_once() -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=10, metavar="N", help="(default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
-    if not PROGRAM.exists():
-        sys.exit(f"{PROGRAM} is missing: run `make build`")
+    options = read_options(parser)
+    require(PROGRAM)
     rounds = [run_once() for _ in range(options.rounds)]
     roots = [once[0] for once in rounds]  # who gives only to a gather can do nothing ahead, and has no thread
 
@@ -74,11 +70,9 @@ def main() -> int:
         print(f"{estimate.value:8.3f}  {text} ({estimate.low:.3f}..{estimate.high:.3f}), at most {values.max():.3f}")
     met = max(estimates[name].value for name in ("idle_percent", "begun_percent")) < TARGET_PERCENT
     print(f"target {TARGET_PERCENT:.0f} %: {'met' if met else 'MISSED'}")
-    if options.json:
-        medians = {name: vars(estimate) | {"most": figures[name][0].max()} for name, estimate in estimates.items()}
-        write_json(options.json, {"machine": describe_machine(), "settings": SETTINGS, "sleep_s": SLEEP_S,
-                                  "calls": CALLS, "target_percent": TARGET_PERCENT, "medians": medians,
-                                  "rounds": rounds})  # fmt: skip
+    medians = {name: vars(estimate) | {"most": figures[name][0].max()} for name, estimate in estimates.items()}
+    about = {"settings": SETTINGS, "sleep_s": SLEEP_S, "calls": CALLS, "target_percent": TARGET_PERCENT}
+    write_measured(options.json, about | {"medians": medians, "rounds": rounds})
     return 0 if met else 1
 
 

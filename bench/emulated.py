@@ -6,13 +6,15 @@ import json
 import os
 import sys
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from stretto.bench.stats import Samples
-from stretto.processes import run_limited
+from stretto.bench.request import is_native
+from stretto.bench.stats import Samples, Times, estimate_paired_ratio
+from stretto.launch.processes import run_limited
 
 # Of a link of 1 gbit: 1448 bytes of each frame of 1514 are the program's.
 PAYLOAD_NS_PER_BYTE = 8 * 1514 / 1448
@@ -48,6 +50,30 @@ def samples_of(size: dict[str, Any]) -> dict[str, Samples]:
         name: Samples(np.array(own["arrivals"], dtype=float), np.array(own["exits"], dtype=float), tuple(own["ran"]))
         for name, own in size["samples"]["algorithms"].items()
     }
+
+
+def what_ran(size: dict[str, Any]) -> dict[str, list[str]]:
+    """The algorithms that have served the calls of each algorithm that was asked for; of what `run_bench` returned."""
+    return {name: entry["ran"] for name, entry in size["summary"]["algorithms"].items()}
+
+
+def compare_with_native(times: dict[str, Times]) -> tuple[str, dict[str, dict[str, Any]]]:
+    """The best that the MPI library can be forced to, and by algorithm the median in ms and two ratios with intervals:
+    `default`, to the library's default, and `best_forced`, to that best.
+
+    `times`: in ns, by algorithm, of calls side by side; those of `native` and of its variants `native:NAME` among them.
+    The best is chosen by its median after the fact, which favours it.
+    """
+    forced = min((name for name in times if is_native(name)), key=lambda name: float(np.median(times[name])))
+    figures = {
+        name: {
+            "median_ms": float(np.median(own)) / 1e6,
+            "default": asdict(estimate_paired_ratio(own, times["native"])),
+            "best_forced": asdict(estimate_paired_ratio(own, times[forced])),
+        }
+        for name, own in times.items()
+    }
+    return forced, figures
 
 
 def run_program(program: list[str], *, nodes: int, rate: str, options: list[str], settings: dict[str, str]) -> Any:

@@ -8,16 +8,14 @@ A round runs the program once in each way, in an order that rotates; ratios are 
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
 
 import numpy as np
 from emulated import run_program
+from experiment import make_parser, read_options, require, write_measured
 from rounds import compare_ways, run_in_rounds
 
-from stretto.bench.launch import REPOSITORY, describe_machine
-from stretto.bench.report import write_json
+from stretto.bench.launch import REPOSITORY
 
 PROGRAM = REPOSITORY / "build/bin/stretto-fft-openmpi"
 NODES, RATE = 8, "1gbit"
@@ -52,21 +50,18 @@ def run_once(way: str, iterations: int, jitter_ms: float) -> list[float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=10, metavar="N", help="(default: %(default)s)")
     parser.add_argument("--iterations", type=int, default=200, metavar="N", help="(default: %(default)s)")
     parser.add_argument("--jitter-ms", type=float, default=0.0, metavar="T", help="the paper has none (default: 0)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
-    if not PROGRAM.exists():
-        sys.exit(f"{PROGRAM} is missing: run `make build`")
+    options = read_options(parser)
+    require(PROGRAM)
     ways = list(WAYS)
     times = run_in_rounds(ways, options.rounds, lambda way: run_once(way, options.iterations, options.jitter_ms))
     ratios = compare_ways(ways, METRICS, times)
-    if options.json:
-        settings = {"rounds": options.rounds, "iterations": options.iterations, "jitter_ms": options.jitter_ms}
-        write_json(options.json, {"machine": describe_machine(), **settings, "ways": ways, "metrics": list(METRICS),
-                                  "seconds": times.tolist(), "ratios_to_native": ratios})  # fmt: skip
+    settings = {"rounds": options.rounds, "iterations": options.iterations, "jitter_ms": options.jitter_ms}
+    figures = {"ways": ways, "metrics": list(METRICS), "seconds": times.tolist(), "ratios_to_native": ratios}
+    write_measured(options.json, settings | figures)
     return 0
 
 

@@ -11,16 +11,15 @@ the links, reductions and copies of a node are those of four V100 with NVLink, w
 
 from __future__ import annotations
 
-import argparse
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from experiment import make_parser, read_options
 from rich.console import Console
-from rich.table import Table
 from simulated import IN_MEMORY, simulate
+from tables import make_table
 
 from stretto.bench.report import format_size, write_json
 
@@ -79,9 +78,9 @@ def row(ranks: int, arrival: str, algorithm: str, times: Times, base: Times) -> 
 
 
 def show(rows: list[dict[str, Any]], console: Console) -> None:
-    table = Table(title="allreduce, four ranks a node: lag, and how much shorter than flat (default: than native)")
-    for heading in ("ranks", "arrival", "algorithm", "1M", "average", "most", "least"):
-        table.add_column(heading, justify="left" if heading in ("arrival", "algorithm") else "right", no_wrap=True)
+    title = "allreduce, four ranks a node: lag, and how much shorter than flat (default: than native)"
+    headings = ("ranks", "arrival", "algorithm", "1M", "average", "most", "least")
+    table = make_table(title, headings, left=("arrival", "algorithm"), title_justify="center")
     for one in rows:
         table.add_row(
             *(str(one["ranks"]), one["arrival"], one["algorithm"], f"{one['lag'][str(1 << 20)] / 1e3:.0f} us"),
@@ -92,11 +91,10 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--gpus", action="store_true", help="nodes of four GPUs in place of CPUs")
     parser.add_argument("--ranks", default="8,16,32,64,128", help="(default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
+    options = read_options(parser)
     rows: list[dict[str, Any]] = []
     machine = GPUS if options.gpus else CPUS
     cases = [(arrival, name) for arrival in ARRIVALS for name in machine.algorithms]

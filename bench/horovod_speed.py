@@ -13,7 +13,8 @@ import os
 import sys
 from pathlib import Path
 
-from training_speed import PLACES, RANKS, RATE, TITLES, Way, argument_parser, measure, write
+from experiment import require, write_measured
+from training_speed import PLACES, RANKS, RATE, TITLES, Way, argument_parser, measure
 
 from stretto.bench.launch import REPOSITORY
 
@@ -45,8 +46,7 @@ def ways_of(place: str, training: list[str]) -> list[Way]:
 
 def main() -> int:
     options = argument_parser(__doc__).parse_args()
-    if not PYTHON.exists():
-        sys.exit(f"{PYTHON} is missing: run `make horovod`")
+    require(PYTHON, made_by="make horovod")
     training = [str(PYTHON), str(REPOSITORY / "apps/horovod/train.py"), "--iterations", str(options.iterations)]
     training += ["--more-stages", str(options.more_stages)]
     measured = [
@@ -54,7 +54,7 @@ def main() -> int:
         for place in ([options.only] if options.only else PLACES)
     ]
     settings = {"iterations": options.iterations, "more_stages": options.more_stages}
-    write(options.json, {"ranks": RANKS, "rate": RATE, **settings}, measured)
+    write_measured(options.json, {"ranks": RANKS, "rate": RATE, **settings, "measured": measured})
     return 0
 
 

@@ -11,16 +11,15 @@ times in the call, and by which factor ours is shorter than the best of the othe
 
 from __future__ import annotations
 
-import argparse
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from experiment import make_parser, read_options
 from rich.console import Console
-from rich.table import Table
 from simulated import IN_MEMORY, simulate
+from tables import make_table
 
 from stretto.bench.report import format_size, write_json
 
@@ -78,9 +77,14 @@ def measure(name: str, arrival: str, ranks: int) -> list[dict[str, Any]]:
 
 def show(name: str, rows: list[dict[str, Any]], console: Console) -> None:
     metric = CASES[name].metric
-    table = Table(title=f"{CASES[name].collective}: {METRICS[metric]} in ms")
-    for heading in ("arrival", "ranks", "bytes", *rows[0][metric], "factor"):
-        table.add_column(heading, justify="left" if heading == "arrival" else "right", no_wrap="(" not in heading)
+    hierarchies = [algorithm for algorithm in rows[0][metric] if "(" in algorithm]  # whose names are long
+    table = make_table(
+        f"{CASES[name].collective}: {METRICS[metric]} in ms",
+        ("arrival", "ranks", "bytes", *rows[0][metric], "factor"),
+        left=("arrival",),
+        wrapped=hierarchies,
+        title_justify="center",
+    )
     for row in rows:
         times = [f"{time / 1e6:.3g}" for time in row[metric].values()]
         table.add_row(row["arrival"], str(row["ranks"]), format_size(row["bytes"]), *times, f"{row['factor']:.2f}")
@@ -88,10 +92,9 @@ def show(name: str, rows: list[dict[str, Any]], console: Console) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--cases", default=",".join(CASES), metavar="LIST", help="(default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
+    options = read_options(parser)
     names = options.cases.split(",")
     if unknown := set(names) - set(CASES):
         parser.error(f"--cases: {', '.join(sorted(unknown))}: want some of {', '.join(CASES)}")

@@ -10,19 +10,15 @@ with 95 % bootstrap intervals. Target: an event-driven tree slows down to at mos
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from emulated import run_bench, samples_of
+from experiment import make_parser, read_options, write_measured
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
-
-from stretto.bench.launch import describe_machine
-from stretto.bench.report import write_json
+from tables import make_console, make_table, with_interval
 
 NODES, SIZE = 8, 4 << 20
 ARRIVALS = ("balanced", "noise:10,2.5ms", "noise:10,5ms")
@@ -55,22 +51,19 @@ def slow_down(noisy: NDArray[np.float64], quiet: NDArray[np.float64]) -> dict[st
 
 
 def show(collective: str, figures: dict[str, dict[str, dict[str, float]]], console: Console) -> None:
-    table = Table(title=f"{collective}: mean time under noise / without", title_justify="left")
-    for heading in ("algorithm", "without", *ARRIVALS[1:]):
-        table.add_column(heading, justify="left" if heading == "algorithm" else "right", no_wrap=True)
+    table = make_table(f"{collective}: mean time under noise / without", ("algorithm", "without", *ARRIVALS[1:]))
     for name, own in figures.items():
-        ratios = [f"{one['ratio']:.2f} ({one['low']:.2f}-{one['high']:.2f})" for one in own.values()]
+        ratios = [with_interval(one["ratio"], one["low"], one["high"]) for one in own.values()]
         table.add_row(name, f"{own[ARRIVALS[1]]['quiet_ms']:.1f} ms", *ratios)
     console.print(table)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="(default: %(default)s)")
     parser.add_argument("--iterations", type=int, default=10, help="a round (default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
-    console = Console(width=None if Console().is_terminal else 120)
+    options = read_options(parser)
+    console = make_console(120)
     rows: dict[str, Any] = {}
     for collective in ALGORITHMS:
         measured = [
@@ -86,9 +79,8 @@ def main() -> int:
             for name in ALGORITHMS[collective]
         }
         show(collective, rows[collective], console)
-        if options.json:
-            settings = {"nodes": NODES, "bytes": SIZE, "calls": options.rounds * options.iterations}
-            write_json(options.json, {"machine": describe_machine(), **settings, "slow_downs": rows})
+        settings = {"nodes": NODES, "bytes": SIZE, "calls": options.rounds * options.iterations}
+        write_measured(options.json, settings | {"slow_downs": rows})
     return 0
 
 

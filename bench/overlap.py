@@ -19,14 +19,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from experiment import make_parser, read_options, require, write_measured
+from rounds import in_turn
 
-from stretto.bench.launch import REPOSITORY, describe_machine
+from stretto.bench.launch import REPOSITORY
 from stretto.bench.overlap import Overlapped
-from stretto.bench.report import format_time, write_json
+from stretto.bench.report import format_time
 from stretto.bench.request import parse_sizes
 from stretto.bench.stats import Estimate, Times, estimate_median, estimate_paired_ratio
 from stretto.demo import rank_environment
-from stretto.processes import run_limited
+from stretto.launch.processes import run_limited
 
 PROGRAM = REPOSITORY / "build/bin/stretto-overlap-openmpi"
 ALGORITHMS = {
@@ -89,8 +91,8 @@ def measure(collective: str, options: argparse.Namespace) -> dict[str, list[Size
     ways = list(ways_for(collective, options))
     rounds: dict[str, list[Sizes]] = {way: [] for way in ways}
     for number in range(options.rounds):
-        for way in np.roll(np.array(ways), number):
-            rounds[str(way)].append(run_once(collective, str(way), sizes, options))
+        for way in in_turn(ways, number):
+            rounds[way].append(run_once(collective, way, sizes, options))
     return rounds
 
 
@@ -146,7 +148,7 @@ def print_size(collective: str, size: int, figures: dict[str, dict[str, Estimate
 
 
 def parse_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
 
     def words(text: str) -> list[str]:
         return text.split(",")
@@ -163,8 +165,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--ranks", type=int, default=4, metavar="N", help="on this node (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=10, metavar="N", help="(default: %(default)s)")
     parser.add_argument("--iterations", type=int, default=10, metavar="N", help="(default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
+    options = read_options(parser)
     if options.algorithms and len(options.collectives) > 1:
         parser.error("--algorithms goes with one collective")
     return options
@@ -172,8 +173,7 @@ def parse_options() -> argparse.Namespace:
 
 def main() -> int:
     options = parse_options()
-    if not PROGRAM.exists():
-        sys.exit(f"{PROGRAM} is missing: run `make build`")
+    require(PROGRAM)
     results: dict[str, Any] = {}
     for collective in options.collectives:
         rounds = measure(collective, options)
@@ -192,9 +192,8 @@ def main() -> int:
                 row: {name: vars(estimate) for name, estimate in estimates.items()}
                 for row, estimates in figures.items()
             }
-    if options.json:
-        settings = {name: value for name, value in vars(options).items() if name != "json"}
-        write_json(options.json, {"machine": describe_machine(), **settings, "results": results})
+    settings = {name: value for name, value in vars(options).items() if name != "json"}
+    write_measured(options.json, settings | {"results": results})
     return 0
 
 

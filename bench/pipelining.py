@@ -12,20 +12,15 @@ the best forced; ring and chain at most 1.15 of the bound with 8 MB at 1 gbit.
 
 from __future__ import annotations
 
-import argparse
 import sys
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from emulated import PAYLOAD_NS_PER_BYTE, run_bench, samples_of
+from emulated import PAYLOAD_NS_PER_BYTE, compare_with_native, run_bench, samples_of, what_ran
+from experiment import make_parser, read_options, write_measured
 from rich.console import Console
-from rich.table import Table
-
-from stretto.bench.launch import describe_machine
-from stretto.bench.report import write_json
-from stretto.bench.stats import estimate_paired_ratio
+from tables import make_console, make_table, with_interval
 
 NODES = 8
 MIB = 1 << 20
@@ -74,55 +69,38 @@ def measure(case: Case, iterations: int) -> dict[str, Any]:
         options=["--root", "0"],
     )
     times = {name: own.metric("run_time") for name, own in samples_of(size).items()}
-    forced = min(
-        (name for name in times if name.split(":")[0] == "native"), key=lambda name: float(np.median(times[name]))
-    )
-    figures = {
-        name: {
-            "median_ms": float(np.median(own)) / 1e6,
-            "default": asdict(estimate_paired_ratio(own, times["native"])),
-            "best_forced": asdict(estimate_paired_ratio(own, times[forced])),
-            "bound": float(np.median(own)) / case.bound_ns,
-        }
-        for name, own in times.items()
-    }
-    ran = {name: entry["ran"] for name, entry in size["summary"]["algorithms"].items()}
-    return {"case": case.name, "iterations": iterations, "best_forced": forced, "ran": ran, "figures": figures}
-
-
-def cell(ratio: dict[str, float]) -> str:
-    return f"{ratio['value']:.2f} ({ratio['low']:.2f}-{ratio['high']:.2f})"
+    forced, figures = compare_with_native(times)
+    for name, own in times.items():
+        figures[name]["bound"] = float(np.median(own)) / case.bound_ns
+    about = {"case": case.name, "iterations": iterations, "best_forced": forced, "ran": what_ran(size)}
+    return about | {"figures": figures}
 
 
 def show(row: dict[str, Any], console: Console) -> None:
-    table = Table(title=f"{row['case']}, best forced {row['best_forced']}", title_justify="left")
-    for heading in ("algorithm", "run time", "/ default", "/ best forced", "/ bound"):
-        table.add_column(heading, justify="left" if heading == "algorithm" else "right", no_wrap=True)
+    headings = ("algorithm", "run time", "/ default", "/ best forced", "/ bound")
+    table = make_table(f"{row['case']}, best forced {row['best_forced']}", headings)
     for name, own in row["figures"].items():
-        table.add_row(
-            name, f"{own['median_ms']:.1f} ms", cell(own["default"]), cell(own["best_forced"]), f"{own['bound']:.2f}"
-        )
+        ratios = [with_interval(**own[reference]) for reference in ("default", "best_forced")]
+        table.add_row(name, f"{own['median_ms']:.1f} ms", *ratios, f"{own['bound']:.2f}")
     console.print(table)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--cases", default=",".join(case.name for case in CASES), help="(default: %(default)s)")
     parser.add_argument("--iterations", type=int, default=15, help="of each case (default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
+    options = read_options(parser)
     wanted = set(options.cases.split(","))
     if unknown := wanted - {case.name for case in CASES}:
         parser.error(f"no such case: {', '.join(sorted(unknown))}; there are {', '.join(case.name for case in CASES)}")
-    console = Console(width=None if Console().is_terminal else 120)
+    console = make_console(120)
     rows = []
     for case in CASES:
         if case.name not in wanted:
             continue
         rows.append(measure(case, options.iterations))
         show(rows[-1], console)
-        if options.json:  # after each, as a whole run takes long
-            write_json(options.json, {"machine": describe_machine(), "nodes": NODES, "rows": rows})
+        write_measured(options.json, {"nodes": NODES, "rows": rows})  # after each, as a whole run takes long
     return 0
 
 

@@ -60,7 +60,7 @@ def train_in_blocks() -> None:
 def measure() -> np.ndarray:
     """Seconds of the blocks, (PAIRS, 2)."""
     from stretto.demo import rank_environment
-    from stretto.processes import run_limited
+    from stretto.launch.processes import run_limited
 
     with tempfile.TemporaryDirectory(prefix="stretto-overhead-") as scratch:
         command = [sys.executable, "-m", "stretto", "run", "--profile", f"{scratch}/profile", "--"]
@@ -76,8 +76,8 @@ def main() -> int:
     if options.as_rank:
         train_in_blocks()
         return 0
-    from stretto.bench.launch import describe_machine
-    from stretto.bench.report import write_json
+    from experiment import write_measured
+
     from stretto.bench.stats import estimate_paired_ratio
 
     seconds = measure()
@@ -87,9 +87,8 @@ def main() -> int:
     print(f"{cost['value']:+6.2f} %  with recording ({cost['low']:+.2f}..{cost['high']:+.2f})")
     met = cost["high"] <= TARGET_PERCENT
     print(f"target {TARGET_PERCENT} %: {'met' if met else 'MISSED'}")
-    if options.json:
-        figures = {"target_percent": TARGET_PERCENT, "step_seconds": float(np.median(seconds)) / STEPS, "percent": cost}
-        write_json(options.json, {"machine": describe_machine(), **figures})
+    figures = {"target_percent": TARGET_PERCENT, "step_seconds": float(np.median(seconds)) / STEPS, "percent": cost}
+    write_measured(options.json, figures)
     return 0 if met else 1
 
 

@@ -10,17 +10,16 @@ of the run time of the algorithm as it is.
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
+from experiment import make_parser, read_options
 from rich.console import Console
-from rich.table import Table
 from simulated import simulate
+from tables import make_table
 
 from stretto.bench.report import write_json
-from stretto.sim import MAPPERS, PLACEMENTS
+from stretto.simulate.sim import MAPPERS, PLACEMENTS
 
 PLATFORM = "fat-tree-128x32"
 SIZES = [4 << 10, 64 << 10, 1 << 20]
@@ -65,9 +64,9 @@ def measure(collective: str, ranks: int) -> list[dict[str, Any]]:
 
 
 def show(collective: str, rows: list[dict[str, Any]], ranks: int, console: Console) -> None:
-    table = Table(title=f"{collective}, {ranks} ranks, 32 a node: us, and gain over the algorithm as it is")
-    for heading in ("algorithm", "placement", "KiB", "native", "as it is", "heuristic", "gain", *MAPPERS):
-        table.add_column(heading, justify="left" if heading in ("algorithm", "placement") else "right", no_wrap=True)
+    title = f"{collective}, {ranks} ranks, 32 a node: us, and gain over the algorithm as it is"
+    headings = ("algorithm", "placement", "KiB", "native", "as it is", "heuristic", "gain", *MAPPERS)
+    table = make_table(title, headings, left=("algorithm", "placement"), title_justify="center")
     for row in rows:
         times = [f"{row[way] / 1e3:.0f}" for way in ("native", "as it is", "heuristic")]
         gains = [f"{100 * (1 - row[way] / row['as it is']):.0f} %" for way in ("heuristic", *MAPPERS)]
@@ -76,10 +75,9 @@ def show(collective: str, rows: list[dict[str, Any]], ranks: int, console: Conso
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--ranks", type=int, default=256, help="(default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
+    options = read_options(parser)
     console = Console()
     rows: list[dict[str, Any]] = []
     for collective in ALGORITHMS:

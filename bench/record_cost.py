@@ -16,11 +16,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
-from stretto.bench.launch import REPOSITORY, describe_machine
-from stretto.bench.report import write_json
+from experiment import read_options, write_measured
+
+from stretto.bench.launch import REPOSITORY
 from stretto.bench.stats import Estimate, estimate_median
 from stretto.demo import rank_environment
-from stretto.processes import run_limited
+from stretto.launch.processes import run_limited
 
 TARGET_NS = 150
 _LIMIT_S = 120
@@ -37,8 +38,7 @@ def measure() -> dict[str, np.ndarray]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
+    options = read_options(parser)
     blocks = measure()
     costs = {name: estimate_median(blocks[name] - blocks["native"]) for name in ("stopped", "recorded")}
     print(f"{np.median(blocks['native']):6.1f} ns  an 8-byte allreduce of one rank, past Stretto")
@@ -47,9 +47,8 @@ def main() -> int:
         print(f"{cost.value:6.1f} ns  {what} ({cost.low:.1f}..{cost.high:.1f})")
     met = costs["recorded"].value <= TARGET_NS
     print(f"target {TARGET_NS} ns: {'met' if met else 'MISSED'}")
-    if options.json:
-        figures = {name: vars(cost) for name, cost in costs.items()}
-        write_json(options.json, {"machine": describe_machine(), "target_ns": TARGET_NS, "ns_more": figures})
+    figures = {name: vars(cost) for name, cost in costs.items()}
+    write_measured(options.json, {"target_ns": TARGET_NS, "ns_more": figures})
     return 0 if met else 1
 
 

@@ -18,8 +18,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
-from stretto.bench.launch import describe_machine
-from stretto.bench.report import write_json
+from experiment import read_options, write_measured
+
 from stretto.profile.files import HEADER, MAGIC, RECORD, VERSION
 
 CALLS, RANKS = 1_000_000, 8
@@ -93,16 +93,14 @@ def measure(directory: Path) -> tuple[float, float]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
+    options = read_options(parser)
     with tempfile.TemporaryDirectory(prefix="stretto-scale-") as scratch:
         write_profile(Path(scratch))
         seconds, gib = measure(Path(scratch))
     print(
         f"{CALLS:,} calls on {RANKS} ranks: {seconds:.1f} s (target {MOST_SECONDS:.0f}), {gib:.2f} GiB ({MOST_GIB:.0f})"
     )
-    if options.json:
-        write_json(options.json, {"machine": describe_machine(), "calls": CALLS, "seconds": seconds, "gib": gib})
+    write_measured(options.json, {"calls": CALLS, "seconds": seconds, "gib": gib})
     return 0 if seconds <= MOST_SECONDS and gib <= MOST_GIB else 1
 
 

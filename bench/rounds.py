@@ -7,15 +7,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tables import with_interval
 
 from stretto.bench.stats import estimate_paired_ratio
+
+
+def in_turn(ways: Sequence[str], number: int) -> list[str]:
+    """The ways in the order of round `number`, from 0: each round begins with another one."""
+    return [str(way) for way in np.roll(np.array(ways), number)]
 
 
 def run_in_rounds(ways: Sequence[str], rounds: int, run_once: Callable[[str], Sequence[float]]) -> NDArray[np.float64]:
     """What `run_once` measures of a way, in seconds; shape (rounds, ways, metrics)."""
     times: list[list[Sequence[float]]] = []
     for number in range(rounds):
-        of_round = {str(way): run_once(str(way)) for way in np.roll(np.array(ways), number)}
+        of_round = {way: run_once(way) for way in in_turn(ways, number)}
         times.append([of_round[way] for way in ways])
     return np.array(times)
 
@@ -29,8 +35,7 @@ def compare_ways(ways: Sequence[str], metrics: Sequence[str], times: NDArray[np.
         ratios[way] = [vars(estimate) for estimate in estimates]
         medians = np.median(times[:, index], axis=0)
         cells = [
-            f"{1e3 * t:.2f} ms {e.value:.3f} ({e.low:.3f}-{e.high:.3f})"
-            for t, e in zip(medians, estimates, strict=True)
+            f"{1e3 * t:.2f} ms {with_interval(**vars(e), digits=3)}" for t, e in zip(medians, estimates, strict=True)
         ]
         print(f"{way:32}" + "".join(f"{text:>36}" for text in cells))
     return ratios

@@ -15,17 +15,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from emulated import PAYLOAD_NS_PER_BYTE, run_bench, samples_of
+from emulated import PAYLOAD_NS_PER_BYTE, run_bench, samples_of, what_ran
+from experiment import make_parser, read_options, write_measured
 from rich.console import Console
-from rich.table import Table
+from tables import make_console, make_table, with_interval
 
 from stretto.algorithms import load_registry
-from stretto.bench.launch import describe_machine
-from stretto.bench.report import write_json
 from stretto.bench.request import SLEEPING_LATE_NS
 from stretto.bench.stats import Samples
 
@@ -57,13 +55,12 @@ def measure(collective: str, nodes: int, arrival: str, options: argparse.Namespa
             figures[name]["lag / foreground"] = compare(own.metric("lag"), foreground.metric("lag"))
     bound = least_run_times(collective, planned, TOTAL_BYTES // nodes)
     figures["bound"] = {"run_time": compare(bound, samples["native"].metric("run_time"))}
-    ran = {name: entry["ran"] for name, entry in size["summary"]["algorithms"].items()}
     return {
         "collective": collective,
         "nodes": nodes,
         "arrival": arrival,
         "draws": kept,
-        "ran": ran,
+        "ran": what_ran(size),
         "figures": figures,
     }
 
@@ -110,7 +107,7 @@ def cell(figure: dict[str, float] | None, is_reference: bool) -> str:
         return ""
     if is_reference:
         return f"{figure['mean_ms']:.1f} ms"
-    return f"{figure['ratio']:.2f} ({figure['low']:.2f}-{figure['high']:.2f})"
+    return with_interval(figure["ratio"], figure["low"], figure["high"])
 
 
 def show(rows: list[dict[str, Any]], console: Console) -> None:
@@ -120,9 +117,8 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
         own = [row for row in rows if (row["collective"], row["nodes"]) == (collective, nodes)]
         for metric, title in {**METRICS, "lag / foreground": "completion lag / foreground kind's"}.items():
             reference = "" if "/" in title else " / native"
-            table = Table(title=f"{collective}, {nodes} nodes: {title}{reference}", title_justify="left")
-            for heading in ("algorithm", *(row["arrival"] for row in own)):
-                table.add_column(heading, justify="left" if heading == "algorithm" else "right", no_wrap=True)
+            headings = ("algorithm", *(row["arrival"] for row in own))
+            table = make_table(f"{collective}, {nodes} nodes: {title}{reference}", headings)
             for name in own[0]["figures"]:
                 if metric in own[0]["figures"][name]:
                     table.add_row(
@@ -133,7 +129,7 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--nodes", default="8,16", help="(default: %(default)s)")
     parser.add_argument("--delays", default="0,10,50,100", help="ms (default: %(default)s)")
     parser.add_argument("--late", default="0,4", help="ranks, each always late in a run (default: %(default)s)")
@@ -141,9 +137,8 @@ def main() -> int:
     parser.add_argument("--draws", type=int, default=40, help="of delays (default: %(default)s)")
     parser.add_argument("--algorithms", metavar="LIST", help="against native (default: all, and Stretto's choice)")
     parser.add_argument("--background", default="thread", help="STRETTO_BACKGROUND (default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
-    console = Console(width=None if Console().is_terminal else 170)
+    options = read_options(parser)
+    console = make_console(170)
     arrivals = [
         f"uniform:{delay}ms" if delay != "0" else "balanced" for delay in filter(None, options.delays.split(","))
     ]
@@ -153,10 +148,8 @@ def main() -> int:
         for nodes in map(int, options.nodes.split(",")):
             for arrival in arrivals:
                 rows.append(measure(collective, nodes, arrival, options))
-                if options.json:  # after each, as a whole run takes long
-                    machine = describe_machine()
-                    settings = {"background": options.background, "total_bytes": TOTAL_BYTES}
-                    write_json(options.json, {"machine": machine, **settings, "rows": rows})
+                settings = {"background": options.background, "total_bytes": TOTAL_BYTES}
+                write_measured(options.json, settings | {"rows": rows})  # after each, as a whole run takes long
     show(rows, console)
     return 0
 

@@ -13,18 +13,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-from emulated import run_bench, samples_of
+from emulated import compare_with_native, run_bench, samples_of, what_ran
+from experiment import make_parser, read_options, write_measured
 from rich.console import Console
-from rich.table import Table
-
-from stretto.bench.launch import describe_machine
-from stretto.bench.report import write_json
-from stretto.bench.stats import estimate_paired_ratio
+from tables import make_console, make_table, with_interval
 
 KIB = 1 << 10
 SIZES = (64 * KIB, 256 * KIB, 1024 * KIB, 4096 * KIB)
@@ -64,22 +58,9 @@ def measure(
     )
     metric = options.metric or ("run_time" if options.arrival == "balanced" else "lag")
     times = {name: own.metric(metric) for name, own in samples_of(result).items()}
-    forced = min((name for name in times if name.startswith("native")), key=lambda name: float(np.median(times[name])))
-    figures = {
-        name: {
-            "median_ms": float(np.median(own)) / 1e6,
-            "default": asdict(estimate_paired_ratio(own, times["native"])),
-            "best_forced": asdict(estimate_paired_ratio(own, times[forced])),
-        }
-        for name, own in times.items()
-    }
-    ran = {name: entry["ran"] for name, entry in result["summary"]["algorithms"].items()}
+    forced, figures = compare_with_native(times)
     case = {"collective": collective, "nodes": nodes, "ranks": ranks, "placement": placement, "bytes": size}
-    return case | {"metric": metric, "best_forced": forced, "ran": ran, "figures": figures}
-
-
-def cell(ratio: dict[str, float]) -> str:
-    return f"{ratio['value']:.2f} ({ratio['low']:.2f}-{ratio['high']:.2f})"
+    return case | {"metric": metric, "best_forced": forced, "ran": what_ran(result), "figures": figures}
 
 
 def show(rows: list[dict[str, Any]], console: Console) -> None:
@@ -88,23 +69,22 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
     beside = BESIDE[first["collective"]]
     title = f"{first['collective']}, {first['ranks']} ranks on {first['nodes']} nodes, {first['placement']}: "
     title += first["metric"]
-    table = Table(title=title, title_justify="left")
-    for heading in ("KiB", "default runs", "median", "/ native", "/ best forced", "", *beside):
-        table.add_column(heading, justify="left" if heading in ("default runs", "") else "right")
+    headings = ("KiB", "default runs", "median", "/ native", "/ best forced", "", *beside)
+    table = make_table(title, headings, left=("default runs", ""), wrapped=headings)
     for row in rows:
         own = row["figures"]["default"]
         both = [(row["figures"][name]["default"], row["figures"][name]["best_forced"]) for name in beside]
         ratios = [f"{native['value']:.2f} / {forced['value']:.2f}" for native, forced in both]
         runs = ", ".join(row["ran"]["default"])
         table.add_row(
-            f"{row['bytes'] // KIB}", runs, f"{own['median_ms']:.2f} ms", cell(own["default"]),
-            cell(own["best_forced"]), row["best_forced"].removeprefix("native:"), *ratios,
+            f"{row['bytes'] // KIB}", runs, f"{own['median_ms']:.2f} ms", with_interval(**own["default"]),
+            with_interval(**own["best_forced"]), row["best_forced"].removeprefix("native:"), *ratios,
         )  # fmt: skip
     console.print(table)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--collectives", default=",".join(BESIDE), metavar="LIST", help="(default: %(default)s)")
     parser.add_argument("--placement", choices=PLACEMENTS, help="one only")
     parser.add_argument("--nodes", type=int, choices=[nodes for nodes, _ in PLACES], help="so many only")
@@ -112,12 +92,11 @@ def main() -> int:
     parser.add_argument("--root", default="rotate", help="a rank, or rotate (default)")
     parser.add_argument("--metric", choices=METRICS, help="(default: run_time if balanced, else lag)")
     parser.add_argument("--iterations", type=int, default=12, help="of each size (default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
-    options = parser.parse_args()
+    options = read_options(parser)
     collectives = options.collectives.split(",")
     if unknown := set(collectives) - set(BESIDE):
         parser.error(f"no {', '.join(sorted(unknown))} here; choose from {', '.join(BESIDE)}")
-    console = Console(width=None if Console().is_terminal else 150)
+    console = make_console(150)
     all_rows: list[dict[str, Any]] = []
     for collective in collectives:
         for nodes, ranks in (place for place in PLACES if options.nodes in (None, place[0])):
@@ -125,9 +104,8 @@ def main() -> int:
                 rows = [measure(collective, nodes, ranks, placement, size, options) for size in SIZES]
                 all_rows += rows
                 show(rows, console)
-                if options.json:  # after each, as a whole run takes long
-                    settings = {"arrival": options.arrival, "iterations": options.iterations}
-                    write_json(options.json, {"machine": describe_machine(), **settings, "rows": all_rows})
+                settings = {"arrival": options.arrival, "iterations": options.iterations}
+                write_measured(options.json, settings | {"rows": all_rows})  # after each, as a whole run takes long
     return 0
 
 

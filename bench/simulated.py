@@ -8,7 +8,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from stretto.sim import main
+from stretto.simulate.sim import main
 
 # The ranks of a node share its memory; reducing takes 0.08 ns a byte and copying 0.125, in messages as there.
 IN_MEMORY = ("--shared-memory", "--gamma", "0.08", "--delta", "0.125")

@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import sys
 
-from training_speed import PLACES, RANKS, RATE, TITLES, Way, argument_parser, measure, write
+from experiment import write_measured
+from training_speed import PLACES, RANKS, RATE, TITLES, Way, argument_parser, measure
 
 from stretto.bench.launch import REPOSITORY
 from stretto.cluster import why_impossible
@@ -43,7 +44,7 @@ def main() -> int:
     training += ["--iterations", str(options.iterations), "--bucket-mb", str(options.bucket_mb)]
     training += ["--more-stages", str(options.more_stages)]
     measured = [measure(TITLES[place], ways_of(place, training), options.rounds) for place in places]
-    write(options.json, {"ranks": RANKS, "rate": RATE, **settings}, measured)
+    write_measured(options.json, {"ranks": RANKS, "rate": RATE, **settings, "measured": measured})
     return 0
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from experiment import add_json, make_parser
+from tables import with_interval
 
-from stretto.bench.launch import describe_machine
-from stretto.bench.report import write_json
 from stretto.bench.stats import Times, estimate_paired_ratio
 from stretto.demo import rank_environment
-from stretto.processes import run_limited
+from stretto.launch.processes import run_limited
 
 RANKS, RATE = 4, "1gbit"
 _LIMIT_S = 300
@@ -43,12 +43,12 @@ class Way:
 
 def argument_parser(description: str | None) -> argparse.ArgumentParser:
     """The options of such a benchmark: how often, how much, where, and where to write what was measured."""
-    parser = argparse.ArgumentParser(description=description.splitlines()[0] if description else None)
+    parser = make_parser(description)
     parser.add_argument("--rounds", type=int, default=10, metavar="N", help="runs of each (default: %(default)s)")
     parser.add_argument("--only", choices=list(PLACES), help="leave the other place out")
     parser.add_argument("--iterations", type=int, default=10, metavar="N", help="a run's (default: %(default)s)")
     parser.add_argument("--more-stages", type=int, default=0, metavar="N", help="of the network (default: %(default)s)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
+    add_json(parser)
     return parser
 
 
@@ -85,7 +85,7 @@ def measure(title: str, ways: Sequence[Way], rounds: int, peers: int = 1) -> dic
         references = dict.fromkeys((0, best))
         compared = {ways[other].name: estimate_paired_ratio(speeds[:, index], speeds[:, other]) for other in references}
         ratios[way.name] = {name: vars(ratio) for name, ratio in compared.items()}
-        texts = [f"{one.value:.3f} ({one.low:.3f}-{one.high:.3f}) of {name}'s" for name, one in compared.items()]
+        texts = [f"{with_interval(**vars(one), digits=3)} of {name}'s" for name, one in compared.items()]
         print(f"  {way.name:24}{np.median(speeds[:, index]):8.1f} images/s, {', '.join(texts)}; {ran[index]}")
     return {
         "title": title,
@@ -94,9 +94,3 @@ def measure(title: str, ways: Sequence[Way], rounds: int, peers: int = 1) -> dic
         "images_per_second": speeds.tolist(),
         "ratios": ratios,
     }
-
-
-def write(file: Path | None, settings: dict[str, Any], measured: Sequence[dict[str, Any]]) -> None:
-    """Write what `measure` returned, with what describes the machine, where a file is asked for."""
-    if file:
-        write_json(file, {"machine": describe_machine(), **settings, "measured": list(measured)})

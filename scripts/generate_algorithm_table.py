@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/algorithms.md from the catalogue of the built library; with --check only says whether it is up to date."""
+"""Writes docs/algorithms.md from the catalogue of the built library; --check says whether it is up to date."""
 
 import argparse
 import sys

@@ -17,9 +17,9 @@ from stretto import __version__
 from stretto.algorithms import COLLECTIVES, Algorithm, load_registry
 from stretto.cluster.command import app as cluster_app
 from stretto.errors import StrettoError
+from stretto.launch.processes import leave_when_ended
+from stretto.launch.run import build_command, collect_settings, execute, prepare_profile
 from stretto.library import FAMILIES
-from stretto.processes import leave_when_ended
-from stretto.run import build_command, collect_settings, execute, prepare_profile
 
 app = typer.Typer(
     help="MPI collectives that do not wait for latecomers, for unmodified programs.",
@@ -30,7 +30,7 @@ app = typer.Typer(
 
 app.add_typer(cluster_app, name="cluster")
 # Commands whose modules read their options themselves.
-_WITH_OWN_OPTIONS = {"bench": "stretto.bench.command", "model": "stretto.model", "sim": "stretto.sim"}
+_WITH_OWN_OPTIONS = {"bench": "stretto.bench.command", "model": "stretto.simulate.model", "sim": "stretto.simulate.sim"}
 _OWN_OPTIONS: dict[str, Any] = {
     "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
     "add_help_option": False,
@@ -173,7 +173,7 @@ def report(
     plots: Annotated[Path | None, typer.Option(help="write the figures there as PNG and SVG", metavar="DIR")] = None,
 ) -> None:
     """Show which collectives cost the time, and who waits for whom."""
-    from stretto.report import report as show
+    from stretto.report.command import report as show
 
     show(directory, as_json, html, plots)
 
@@ -197,7 +197,7 @@ def diff(
     as_json: Annotated[bool, typer.Option("--json", help="print JSON instead of tables")] = False,
 ) -> None:
     """Compare two profiles: what each collective costs in them, and who waits for whom."""
-    from stretto.profile_diff import diff as show
+    from stretto.report.diff import diff as show
 
     show(a, b, as_json)
 

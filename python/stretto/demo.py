@@ -16,7 +16,7 @@ from rich.table import Table
 
 from stretto.algorithms import COLLECTIVES
 from stretto.errors import StrettoError
-from stretto.processes import run_limited
+from stretto.launch.processes import run_limited
 from stretto.profile.calls import load_calls
 from stretto.profile.files import open_profile
 

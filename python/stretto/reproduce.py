@@ -21,8 +21,8 @@ from stretto.bench.report import find_replacements, format_ratio, format_size, f
 from stretto.bench.request import Request, UsageError, check_folder, parse_arrival, parse_sizes
 from stretto.bench.stats import Estimate, estimate_paired_ratio
 from stretto.progress import measuring
-from stretto.sim import PLATFORMS, choose_settings, cost_of_work, simulate
-from stretto.simulation_report import WARM_UP
+from stretto.simulate.report import WARM_UP
+from stretto.simulate.sim import PLATFORMS, choose_settings, cost_of_work, simulate
 
 OURS = "default"
 SCHEMA_VERSION = 2

@@ -20,7 +20,7 @@ TEST(Formula, IsPrintedAsPeopleWriteIt) {
       {(depth + m * c) * (alpha + n * beta / m) + c * n * gamma, "(depth + m c) (α + nβ/m) + c nγ"},
       {3 * P * alpha + N * beta, "3P α + Nβ"},
       {P - (q - n), "P - (q - n)"},
-      {alpha / (beta * gamma), "α/(βγ)"},
+      {alpha / (beta * gamma), "α/(β γ)"},
       {lambda, "λ"},
       {{}, "0"}};
   for (const auto& [formula, text] : texts) EXPECT_EQ(formula.text(), text);

@@ -12,7 +12,8 @@ from stretto.cluster import cluster, why_impossible
 from stretto.profile.calls import Unmatched, load_calls
 from stretto.profile.clocks import clock_error_ns
 from stretto.profile.files import open_profile
-from stretto.report import as_json, read_summary
+from stretto.report.as_json import as_json
+from stretto.report.read import read_summary
 
 Compiled = Callable[..., Path]
 

@@ -27,7 +27,7 @@ from mpi_jobs import (
 from stretto.profile.calls import Unmatched, load_calls
 from stretto.profile.files import IN_PLACE, NON_BLOCKING, NONE, PERSISTENT, Profile, open_profile
 from stretto.profile.summary import summarise
-from stretto.report import as_json
+from stretto.report.as_json import as_json
 
 Compiled = Callable[..., Path]
 RANKS = 4

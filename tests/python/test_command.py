@@ -14,7 +14,7 @@ from cli_support import Stretto
 from stretto.algorithms import COLLECTIVES, Algorithm, load_registry, parse_registry
 from stretto.demo import Run, compare, format_size, losses_agree
 from stretto.errors import StrettoError
-from stretto.processes import run_limited
+from stretto.launch.processes import run_limited
 from stretto.profile.calls import CALL, Unmatched, load_calls
 from stretto.profile.files import open_profile
 

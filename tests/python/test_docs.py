@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from stretto.processes import run_limited
+from stretto.launch.processes import run_limited
 
 ROOT = Path(__file__).resolve().parents[2]
 WALK = ROOT / "docs" / "add-an-algorithm.md"

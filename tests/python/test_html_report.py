@@ -13,9 +13,9 @@ from chromium import EXECUTABLE, Page, chromium_page
 from cli_support import Stretto
 from profile_writer import Call, write_job, write_rank
 
-from stretto.html_report import render_html
 from stretto.profile.files import NON_BLOCKING, open_profile
 from stretto.profile.summary import Summary, summarise
+from stretto.report.as_html import render_html
 
 MS = 1_000_000
 KIB = 1 << 10

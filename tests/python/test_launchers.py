@@ -6,8 +6,8 @@ import pytest
 from cli_support import Stretto, make_script
 
 from stretto.errors import StrettoError
-from stretto.launchers import Launch, identify, understand
-from stretto.run import build_command
+from stretto.launch.launchers import Launch, identify, understand
+from stretto.launch.run import build_command
 
 VERSIONS = {
     "hydra": "HYDRA build details:\n    Version:                                 5.0.2",

@@ -7,7 +7,7 @@ from simulated import figures, predict
 
 from stretto.errors import StrettoError
 from stretto.library import built_program
-from stretto.model import main
+from stretto.simulate.model import main
 
 ALPHA, BETA, GAMMA = 1000, 2, 3
 _COSTS = [f"--alpha={ALPHA}", f"--beta={BETA}", f"--gamma={GAMMA}", "--delta=0"]

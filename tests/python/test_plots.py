@@ -9,9 +9,9 @@ from cli_support import Stretto
 from profile_writer import Call, write_job
 
 from stretto.errors import StrettoError
-from stretto.plots import write_plots
 from stretto.profile.files import open_profile
 from stretto.profile.summary import summarise
+from stretto.report.plots import write_plots
 
 MS = 1_000_000
 

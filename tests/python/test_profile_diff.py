@@ -12,7 +12,7 @@ from profile_writer import Call, write_job
 
 from stretto.profile.files import open_profile
 from stretto.profile.summary import Summary, summarise
-from stretto.profile_diff import compare, diff_as_json, differences, ratio_words
+from stretto.report.diff import compare, diff_as_json, differences, ratio_words
 
 MS = 1_000_000
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from cli_support import Compile
 
-from stretto.program import find_program, mpi_family, read_elf
+from stretto.launch.program import find_program, mpi_family, read_elf
 
 
 def test_static_program_has_no_loader(compile_c: Compile) -> None:

@@ -17,10 +17,10 @@ import pytest
 from mpi_jobs import processes_with
 from simulated import figures, predict
 
-from stretto import model
 from stretto.bench.request import Request, UsageError
 from stretto.library import library_directory
-from stretto.sim import PLACEMENTS, PLATFORMS, hosts_of_ranks, locate_simulation, main, nodes_by_mapper
+from stretto.simulate import model
+from stretto.simulate.sim import PLACEMENTS, PLATFORMS, hosts_of_ranks, locate_simulation, main, nodes_by_mapper
 
 # Of the platform ethernet-48: two cables on the way, of which SimGrid's messages fill 96.5 %.
 ALPHA_NS = 24_000

@@ -27,7 +27,7 @@ from stretto.bench.request import Request, UsageError
 from stretto.bench.stats import Samples, Times
 from stretto.cluster.namespaces import Nodes
 from stretto.errors import ProgramFailedError, StrettoError
-from stretto.launchers import identify
+from stretto.launch.launchers import identify
 from stretto.library import nospin_library, preload_library
 
 REPOSITORY = Path(__file__).resolve().parents[3]

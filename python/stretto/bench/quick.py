@@ -27,7 +27,7 @@ from stretto.bench.report import (
 from stretto.bench.request import VARIANT_PREFIX, Request, parse_arrival, parse_sizes
 from stretto.bench.stats import METRICS, Estimate
 from stretto.cluster.namespaces import Nodes
-from stretto.launchers import identify
+from stretto.launch.launchers import identify
 from stretto.progress import measuring
 
 OURS = "default"

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from stretto.cluster.namespaces import Nodes, all_up, bring_down, bring_up, cluster, find
 from stretto.errors import StrettoError
-from stretto.processes import leave_when_ended
+from stretto.launch.processes import leave_when_ended
 
 app = typer.Typer(
     help="An emulated cluster on this machine: nodes of namespaces, a network of a given rate.",

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from stretto.errors import StrettoError
-from stretto.launchers import identify
+from stretto.launch.launchers import identify
+from stretto.launch.run import build_command, collect_settings
 from stretto.library import nospin_library
-from stretto.run import build_command, collect_settings
 
 _OPENMPI_HOSTS = "hosts.openmpi"
 _HYDRA_HOSTS = "hosts.hydra"

@@ -13,7 +13,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 from stretto.errors import ProgramFailedError, StrettoError
-from stretto.processes import run_limited
+from stretto.launch.processes import run_limited
 from stretto.topology.tree import Described, Network, Source, build
 
 _LSTOPO = "lstopo-no-graphics"

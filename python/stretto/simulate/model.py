@@ -13,7 +13,7 @@ from stretto.bench.arguments import build_request, check_collective, check_outpu
 from stretto.bench.launch import run_driver
 from stretto.bench.request import UsageError
 from stretto.library import built_program
-from stretto.simulation_report import WARM_UP, choose_algorithms, choose_iterations, show_simulation
+from stretto.simulate.report import WARM_UP, choose_algorithms, choose_iterations, show_simulation
 
 _PROGRAM = "stretto-model"
 # Option -> (the program's key, default, what it is).

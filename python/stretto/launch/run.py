@@ -6,9 +6,9 @@ from pathlib import Path
 
 from stretto.algorithms import COLLECTIVES, check_choice
 from stretto.errors import StrettoError
-from stretto.launchers import Context, Launch, understand
+from stretto.launch.launchers import Context, Launch, understand
+from stretto.launch.program import find_program, mpi_family, read_elf
 from stretto.library import FAMILIES, available_families, preload_library
-from stretto.program import find_program, mpi_family, read_elf
 
 # Read by the command, not by the library.
 _NOT_FOR_RANKS = {"STRETTO_LIB_DIR"}

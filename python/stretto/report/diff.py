@@ -14,7 +14,10 @@ from rich.table import Table
 
 from stretto.profile.blame import Straggler
 from stretto.profile.summary import Share, Summary
-from stretto.report import as_json, format_seconds, make_table, read_summary
+from stretto.report.as_json import as_json
+from stretto.report.as_text import make_table
+from stretto.report.read import read_summary
+from stretto.report.words import format_seconds
 
 _STRAGGLERS = 10
 # What is compared: how many calls, and times of one on average, in seconds, all but the lag summed over its ranks.

@@ -15,7 +15,8 @@ from stretto import __version__
 from stretto.errors import StrettoError
 from stretto.profile.sample import SAMPLE_LIMIT
 from stretto.profile.summary import SIZE_CLASSES, Share, Summary
-from stretto.report import MOST_RANKS, clock_words, conclusion, format_percent, format_seconds
+from stretto.report import MOST_RANKS
+from stretto.report.words import clock_words, conclusion, format_percent, format_seconds
 
 # Kinds of calls whose imbalance is drawn over the calls, a panel each: those with most imbalance.
 _MOST_HISTORIES = 12
@@ -32,9 +33,9 @@ def write_html(summary: Summary, path: Path) -> None:
 def render_html(summary: Summary) -> str:
     """The report as HTML. Everything of the profile is escaped: in text by Jinja, in data by its filter `tojson`."""
     environment = Environment(
-        loader=PackageLoader("stretto", "html"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=PackageLoader("stretto.report", "html"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    parts = files("stretto") / "html"
+    parts = files("stretto.report") / "html"
     total = sum(share.inside for share in summary.by_operation.values())
     nodes = f"{len(summary.hosts)} node{'s' if len(summary.hosts) != 1 else ''}"
     return environment.get_template("report.html.jinja").render(

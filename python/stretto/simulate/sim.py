@@ -18,9 +18,9 @@ from stretto.bench.arguments import build_request, check_collective, check_outpu
 from stretto.bench.launch import REPOSITORY, RunResult, run_driver
 from stretto.bench.request import Request, UsageError
 from stretto.errors import ProgramFailedError, StrettoError
+from stretto.launch.processes import run_limited
 from stretto.library import built_program
-from stretto.processes import run_limited
-from stretto.simulation_report import WARM_UP, choose_algorithms, choose_iterations, show_simulation
+from stretto.simulate.report import WARM_UP, choose_algorithms, choose_iterations, show_simulation
 
 _DRIVER = "stretto-bench-smpi"
 _MAPPER = "stretto-map"
