@@ -48,4 +48,4 @@ else
   STRETTO_VERBOSE=1 STRETTO_ALLREDUCE=ring+4 stretto "${nodes[@]}" --stretto -- \
     "${training[@]}" --hook --out "$results/hook-nodes.json"
 fi
-say "losses, speeds and hashes of the parameters are in $results; bench/torch_speed.py compares speeds"
+say "losses, speeds and hashes of the parameters are in $results; bench/experiments/torch_speed.py compares speeds"

@@ -18,12 +18,18 @@ RANKS = 2
 
 
 def ranks_of(compiled: Compiled, idle_s: float, begun_s: float, **settings: object) -> list[dict[str, Any]]:
-    """What the program of bench/background_cost.py says of the root's thread and of the other rank's.
+    """What the program of bench/experiments/background_cost.py says of the root's thread and of the other rank's.
 
     Messages go over MPI, or nothing would begin ahead.
     """
     env = stretto_env(**{"gather": KIND, "background": "thread", "shm_max_mib": 0, **settings})
-    program: list[str | Path] = [compiled("../bench/background_cost.c"), str(idle_s), str(begun_s), "1", "1"]
+    program: list[str | Path] = [
+        compiled("../bench/experiments/background_cost.c"),
+        str(idle_s),
+        str(begun_s),
+        "1",
+        "1",
+    ]
     outcome = run_mpi(program, RANKS, env).check()
     ranks: list[dict[str, Any]] = [json.loads("{" + line) for line in outcome.lines("{")]
     assert len(ranks) == RANKS, outcome.output

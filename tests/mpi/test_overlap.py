@@ -1,4 +1,4 @@
-"""bench/overlap.c checks what it gets, and Stretto's algorithms run under it."""
+"""bench/experiments/overlap.c checks what it gets, and Stretto's algorithms run under it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COMMON = {"common_alone", "common_untested", "common_tested"}
 def test_every_kind(compiled: Compiled, tmp_path: Path, kind: str, loaded: bool) -> None:
     file = tmp_path / "overlap.json"
     env = stretto_env(**FORCED, verbose=1) if loaded else dict(NATIVE_ENV)
-    program = compiled("../bench/overlap.c")
+    program = compiled("../bench/experiments/overlap.c")
     output = run_mpi([program, file, kind, str(ITERATIONS), str(TESTS), "8", "80000:50"], RANKS, env).check().output
     ran = re.findall(rf"^stretto: {kind}: (\S+) ran [1-9]\d* times$", output, re.MULTILINE)
     assert ran == ([FORCED[kind]] if loaded else []), output
@@ -40,5 +40,5 @@ def test_every_kind(compiled: Compiled, tmp_path: Path, kind: str, loaded: bool)
 
 
 def test_an_unknown_kind_is_refused(compiled: Compiled, tmp_path: Path) -> None:
-    program = compiled("../bench/overlap.c")
+    program = compiled("../bench/experiments/overlap.c")
     assert run_mpi([program, tmp_path / "overlap.json", "isend", "1", "1", "8"], 1).code != 0

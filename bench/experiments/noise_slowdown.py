@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """How much noise slows a broadcast and a reduce down: algorithms against themselves without noise, on emulated nodes.
 
-`.venv/bin/python bench/noise_slowdown.py [--rounds N] [--iterations N] [--json FILE]`, on a quiet machine. 8 nodes of
-one rank, 4 MB, 1 gbit. Noise takes each rank out of what it does 10 times a second for 2.5 and for 5 ms (Luo 2018). A
-round measures balanced and with each noise, all algorithms interleaved; slow-downs are ratios of means over all calls
-with 95 % bootstrap intervals. Target: an event-driven tree slows down to at most 1.15 where the MPI library's own lose
-1.3 or more. `stretto model` has the same for 1024 ranks (docs/event-trees.md).
+`.venv/bin/python bench/experiments/noise_slowdown.py [--rounds N] [--iterations N] [--json FILE]`, on a quiet machine.
+8 nodes of one rank, 4 MB, 1 gbit. Noise takes each rank out of what it does 10 times a second for 2.5 and for 5 ms (Luo
+2018). A round measures balanced and with each noise, all algorithms interleaved; slow-downs are ratios of means over
+all calls with 95 % bootstrap intervals. Target: an event-driven tree slows down to at most 1.15 where the MPI library's
+own lose 1.3 or more. `stretto model` has the same for 1024 ranks (docs/event-trees.md).
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """apps/fft on 8 emulated nodes: its gathers and its total time under Stretto, against the MPI library alone.
 
-`.venv/bin/python bench/fft_gain.py [--rounds N] [--iterations N] [--jitter-ms T] [--json FILE]`, on a quiet machine.
-A round runs the program once in each way, in an order that rotates; ratios are of runs of one round. Targets (Proficz
-2020, section 6): run time of the gather 16.7 % shorter, total time 3.3 %, for the unmodified program and with hints.
+`.venv/bin/python bench/experiments/fft_gain.py [--rounds N] [--iterations N] [--jitter-ms T] [--json FILE]`, on a quiet
+machine. A round runs the program once in each way, in an order that rotates; ratios are of runs of one round. Targets
+(Proficz 2020, section 6): run time of the gather 16.7 % shorter, total time 3.3 %, for the unmodified program and with
+hints.
 """
 
 from __future__ import annotations

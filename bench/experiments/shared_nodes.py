@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Emulated nodes with several ranks each: Stretto's default against all that the MPI library can be forced to.
 
-`.venv/bin/python bench/shared_nodes.py [--collectives LIST] [--arrival PATTERN] [--iterations N] [--json FILE]`, on a
-quiet machine. 16 ranks on 8 and on 4 nodes at 1 gbit, in turn and side by side; all algorithms of a case in one
-interleaved run. Ratios of run times, of completion lags where ranks are uneven, or of --metric, are medians of paired
-ones with 95 % bootstrap intervals: to Open MPI's default, and to the best that it can be forced to, chosen by its
-median after the fact, which favours it. Beside the default: what ignores places, and other ways to use them, the
+`.venv/bin/python bench/experiments/shared_nodes.py [--collectives LIST] [--arrival PATTERN] [--iterations N] [--json
+FILE]`, on a quiet machine. 16 ranks on 8 and on 4 nodes at 1 gbit, in turn and side by side; all algorithms of a case
+in one interleaved run. Ratios of run times, of completion lags where ranks are uneven, or of --metric, are medians of
+paired ones with 95 % bootstrap intervals: to Open MPI's default, and to the best that it can be forced to, chosen by
+its median after the fact, which favours it. Beside the default: what ignores places, and other ways to use them, the
 thesis' hierarchy and those in the memory of each node among them.
 """
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Pipelined algorithms and event-driven trees on 8 emulated nodes, against all that the MPI library can be forced to.
 
-`.venv/bin/python bench/pipelining.py [--cases NAMES] [--iterations N] [--json FILE]`, on a quiet machine. One rank a
-node, balanced; all algorithms of a case in one interleaved run. Ratios of run times are medians of paired ones with
-95 % bootstrap intervals: to Open MPI's default; to the best that it can be forced to, chosen by its median after the
-fact, which favours it; and, of medians only, to what the links allow. In an allreduce 2(P-1)/P n bytes go in and out of
-each rank at least, in a reduce or bcast n, in an allgather (P-1) n with a block of n bytes.
-Targets: `ring+K` at most 0.80 of the default and 0.95 of the best forced at 500 mbit over 2 MB; bcast at most 1.05 of
-the best forced; ring and chain at most 1.15 of the bound with 8 MB at 1 gbit.
+`.venv/bin/python bench/experiments/pipelining.py [--cases NAMES] [--iterations N] [--json FILE]`, on a quiet machine.
+One rank a node, balanced; all algorithms of a case in one interleaved run. Ratios of run times are medians of paired
+ones with 95 % bootstrap intervals: to Open MPI's default; to the best that it can be forced to, chosen by its median
+after the fact, which favours it; and, of medians only, to what the links allow. In an allreduce 2(P-1)/P n bytes go in
+and out of each rank at least, in a reduce or bcast n, in an allgather (P-1) n with a block of n bytes. Targets:
+`ring+K` at most 0.80 of the default and 0.95 of the best forced at 500 mbit over 2 MB; bcast at most 1.05 of the best
+forced; ring and chain at most 1.15 of the bound with 8 MB at 1 gbit.
 """
 
 from __future__ import annotations

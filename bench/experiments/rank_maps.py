@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Kitor 2022's comparison, simulated: algorithms as they are, with the paper's heuristics, and placed by SCOTCH.
 
-`.venv/bin/python bench/rank_maps.py [--ranks N] [--json FILE]`, after scripts/build_sim.sh, with libscotch-dev. Nodes
-of a fat tree with 32 ranks each, which share the node's link, balanced. Three initial placements: nodes filled one
-after another, their two sockets too (by-core) or in turn (by-socket), or one rank to each node in turn (by-node).
-SCOTCH, and our greedy mapper for any traffic, place the ranks anew, whatever the placement was. Gains are in per cent
-of the run time of the algorithm as it is.
+`.venv/bin/python bench/experiments/rank_maps.py [--ranks N] [--json FILE]`, after scripts/build_sim.sh, with
+libscotch-dev. Nodes of a fat tree with 32 ranks each, which share the node's link, balanced. Three initial placements:
+nodes filled one after another, their two sockets too (by-core) or in turn (by-socket), or one rank to each node in turn
+(by-node). SCOTCH, and our greedy mapper for any traffic, place the ranks anew, whatever the placement was. Gains are in
+per cent of the run time of the algorithm as it is.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Algorithms that let early ranks go on while late ones are away, simulated.
 
-`.venv/bin/python bench/late_ranks.py [--cases LIST] [--json FILE]`, after scripts/build_sim.sh. Completion lags or mean
-times in the call, and by which factor ours is shorter than the best of the others.
-- `straggler`, one rank a node, 1 Gbit Ethernet: rank 3 comes 300 ms late to every allreduce, so that history knows it.
-- `rendezvous`, on the same: every rank of a reduction is late by a random time, about which nobody knows.
-- `first-comers`, four ranks a node with memory of their own: to every broadcast the rank of the second node comes late
-  that would lead it, or all ranks by random times, the root among them.
+`.venv/bin/python bench/experiments/late_ranks.py [--cases LIST] [--json FILE]`, after scripts/build_sim.sh. Completion
+lags or mean times in the call, and by which factor ours is shorter than the best of the others. - `straggler`, one rank
+a node, 1 Gbit Ethernet: rank 3 comes 300 ms late to every allreduce, so that history knows it. - `rendezvous`, on the
+same: every rank of a reduction is late by a random time, about which nobody knows. - `first-comers`, four ranks a node
+with memory of their own: to every broadcast the rank of the second node comes late that would lead it, or all ranks by
+random times, the root among them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """apps/asp on 8 emulated nodes: its broadcasts and its total time over trees, balanced and under noise.
 
-`.venv/bin/python bench/asp_gain.py [--rounds N] [--steps N] [--vertices N] [--json FILE]`, on a quiet machine. A round
-runs the program once in each way, in an order that rotates; ratios are of runs of one round, to the MPI library alone.
-Noise takes each rank out of what it does 10 times a second (Luo 2018). No target: it says what is.
+`.venv/bin/python bench/experiments/asp_gain.py [--rounds N] [--steps N] [--vertices N] [--json FILE]`, on a quiet
+machine. A round runs the program once in each way, in an order that rotates; ratios are of runs of one round, to the
+MPI library alone. Noise takes each rank out of what it does 10 times a second (Luo 2018). No target: it says what is.
 """
 
 from __future__ import annotations

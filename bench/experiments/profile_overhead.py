@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What recording costs the training application, in percent of a step.
 
-`.venv/bin/python bench/profile_overhead.py [--json FILE]`, after `make build` and `scripts/setup.sh demo`. Exit code 1
-if the cost may be above 1 %.
+`.venv/bin/python bench/experiments/profile_overhead.py [--json FILE]`, after `make build` and `scripts/setup.sh demo`.
+Exit code 1 if the cost may be above 1 %.
 
 One run of apps/training on 4 ranks, in which MPI_Pcontrol turns the recording on and off: blocks of steps with and
 without are neighbours in time and are compared in pairs. The steps are those of the application but for its input,
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-REPOSITORY = Path(__file__).resolve().parents[1]
+REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(REPOSITORY / "python"), str(REPOSITORY / "apps/training")]
 
 RANKS, PAIRS, STEPS = 4, 600, 8

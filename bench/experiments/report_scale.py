@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long `stretto report` takes for a million calls on 8 ranks, and how much memory.
 
-`.venv/bin/python bench/report_scale.py [--json FILE]`. Exit code 1 above 10 s or 1 GiB.
+`.venv/bin/python bench/experiments/report_scale.py [--json FILE]`. Exit code 1 above 10 s or 1 GiB.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 from experiment import read_options, write_measured
 
@@ -82,7 +82,7 @@ def measure(directory: Path) -> tuple[float, float]:
         process = os.posix_spawn(
             sys.executable,
             [sys.executable, "-m", "stretto", "report", "--json", str(directory)],
-            {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1] / "python")},
+            {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "python")},
             file_actions=[(os.POSIX_SPAWN_DUP2, output.fileno(), 1)],
         )
         _, status, usage = os.wait4(process, 0)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Table 6.1 of Alizadeh 2021, simulated: flat and hierarchical allreduces of long messages, four ranks a node.
 
-`.venv/bin/python bench/hierarchies.py [--gpus] [--ranks N,...] [--json FILE]`, after scripts/build_sim.sh. In place,
-balanced and with delays of up to 6 times a message's time, as Horovod's long messages have; nodes whose ranks share
-memory; reducing takes 0.08 ns a byte and copying 0.125, in messages as in memory. Prints how much shorter than flat the
-others' completion lag is: on average over the sizes, at most, at least. Then the default choice against the MPI
-library's, as SimGrid has it of MVAPICH2, balanced and with free work, as its collectives reduce at no cost. With --gpus
-the links, reductions and copies of a node are those of four V100 with NVLink, which share no memory.
+`.venv/bin/python bench/experiments/hierarchies.py [--gpus] [--ranks N,...] [--json FILE]`, after scripts/build_sim.sh.
+In place, balanced and with delays of up to 6 times a message's time, as Horovod's long messages have; nodes whose ranks
+share memory; reducing takes 0.08 ns a byte and copying 0.125, in messages as in memory. Prints how much shorter than
+flat the others' completion lag is: on average over the sizes, at most, at least. Then the default choice against the
+MPI library's, as SimGrid has it of MVAPICH2, balanced and with free work, as its collectives reduce at no cost. With
+--gpus the links, reductions and copies of a node are those of four V100 with NVLink, which share no memory.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Scatter and gather on emulated nodes that come late: every algorithm against the MPI library's own, in one run each.
 
-`.venv/bin/python bench/scatter_gather.py [--nodes 8,16] [--delays 0,10,50,100] [--late 0,4] [--draws 40]
+`.venv/bin/python bench/experiments/scatter_gather.py [--nodes 8,16] [--delays 0,10,50,100] [--late 0,4] [--draws 40]
 [--json FILE]`, on a quiet machine. 8 MB in all, one rank a node, 1 gbit, root 0. With `--delays` each rank is late by a
 random time up to so many ms, and tells Stretto when half of it is over. With `--late` always the same rank comes 100 ms
 late and nobody says so: Stretto has to learn it. Ratios are those of the mean over draws, as Proficz 2020 gives them,
 with 95 % bootstrap intervals over the draws: where the root comes last, as it does in every eighth draw, there is
-nothing to gain. `bound` is what no algorithm can beat, as every block has to cross the root's link.
-Targets, for Stretto's default: never more than 3 % behind the MPI library's; at 50 ms a gather at least 15 % and a
-scatter at least 10 % shorter in run time. For background kinds: a completion lag below that of their foreground kinds.
+nothing to gain. `bound` is what no algorithm can beat, as every block has to cross the root's link. Targets, for
+Stretto's default: never more than 3 % behind the MPI library's; at 50 ms a gather at least 15 % and a scatter at least
+10 % shorter in run time. For background kinds: a completion lag below that of their foreground kinds.
 """
 
 from __future__ import annotations

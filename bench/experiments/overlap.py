@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """How much of a non-blocking collective hides behind computation: the MPI library's own against Stretto's.
 
-`.venv/bin/python bench/overlap.py iallreduce ibcast [--nodes N] [--json FILE]`, after `make build`, on a quiet machine;
-on this node, or with --nodes on an emulated cluster with one rank a node. A round runs the program once in each way, in
-an order that rotates; ratios are of runs of one round. Overlap is given as OSU's and IMB's benchmarks define it, where
-the computation takes as long as the call alone, and against the same computation without a call
+`.venv/bin/python bench/experiments/overlap.py iallreduce ibcast [--nodes N] [--json FILE]`, after `make build`, on a
+quiet machine; on this node, or with --nodes on an emulated cluster with one rank a node. A round runs the program once
+in each way, in an order that rotates; ratios are of runs of one round. Overlap is given as OSU's and IMB's benchmarks
+define it, where the computation takes as long as the call alone, and against the same computation without a call
 (python/stretto/bench/overlap.py). The last two columns compare the ways at equal work: as long as native's call takes.
 """
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What recording a call costs, in ns.
 
-`.venv/bin/python bench/record_cost.py [--json FILE]`, after `make build`. Exit code 1 above 150 ns.
+`.venv/bin/python bench/experiments/record_cost.py [--json FILE]`, after `make build`. Exit code 1 above 150 ns.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 from experiment import read_options, write_measured
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Horovod's training on one node and on 4 emulated ones, with Stretto's allreduces and with Open MPI's own.
 
-`.venv/bin/python bench/horovod_speed.py [--rounds N] [--only node|cluster] [--more-stages N] [--json FILE]`, after
-`make horovod`, on a quiet machine. 4 ranks of one thread; images a second, compared by rounds: with Open MPI's default,
-and with the best that it can be forced to. A run whose ranks have different parameters in the end fails. No target: it
-says what is.
+`.venv/bin/python bench/experiments/horovod_speed.py [--rounds N] [--only node|cluster] [--more-stages N] [--json
+FILE]`, after `make horovod`, on a quiet machine. 4 ranks of one thread; images a second, compared by rounds: with Open
+MPI's default, and with the best that it can be forced to. A run whose ranks have different parameters in the end fails.
+No target: it says what is.
 """
 
 from __future__ import annotations

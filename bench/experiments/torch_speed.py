@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """DistributedDataParallel's training over gloo and by Stretto's hook over MPI: images a second, compared by rounds.
 
-`.venv/bin/python bench/torch_speed.py [--rounds N] [--only node|cluster] [--json FILE]`, after `make torch`. No target:
-it says what is. 4 ranks of this node, and one each on 4 emulated nodes, where gloo is told the nodes' interface.
+`.venv/bin/python bench/experiments/torch_speed.py [--rounds N] [--only node|cluster] [--json FILE]`, after `make
+torch`. No target: it says what is. 4 ranks of this node, and one each on 4 emulated nodes, where gloo is told the
+nodes' interface.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What Stretto's thread costs while the program sleeps, in percent of one core, and at each call.
 
-`.venv/bin/python bench/background_cost.py [--rounds N] [--json FILE]`, after `make build`. Exit code 1 above 1 % of a
-core, with nothing begun ahead or with a call begun ahead. CPU time is hardly disturbed by what else runs on the
-machine; how long a rank is held up is.
+`.venv/bin/python bench/experiments/background_cost.py [--rounds N] [--json FILE]`, after `make build`. Exit code 1
+above 1 % of a core, with nothing begun ahead or with a call begun ahead. CPU time is hardly disturbed by what else runs
+on the machine; how long a rank is held up is.
 """
 
 from __future__ import annotations
