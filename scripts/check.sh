@@ -33,7 +33,7 @@ cpp_tests() {
 }
 
 smoke_tests() {
-  "$venv/bin/python" -m pytest -q -n "$cores" --dist worksteal tests/mpi/test_mpi_conformance.py tests/intercept/test_programs.py \
+  "$venv/bin/python" -m pytest -q -n "$cores" --dist worksteal tests/mpi/test_mpi_conformance.py tests/interposition/test_programs.py \
     -k '(test_every_count_and_root and 3) or exit_code or without_a_launcher'
 }
 

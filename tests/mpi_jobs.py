@@ -26,6 +26,8 @@ from typing import Any
 
 import pytest
 
+from stretto.algorithms import COLLECTIVES as COLLECTIVES  # for the tests, which take it from here
+
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARY = Path(os.environ.get("STRETTO_TEST_LIBRARY", ROOT / "build/lib/libstretto_openmpi.so"))
 REGISTRY = LIBRARY.parent.parent / "bin/stretto-registry"
@@ -41,10 +43,6 @@ TIME_LIMIT_S = 120.0
 # Open MPI starts twice as fast where it need not look for networks that no test's job uses. A test that needs another
 # transport says so on the command line, which is stronger.
 SHARED_MEMORY_ONLY = {"OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1"} if FAMILY == "openmpi" else {}
-COLLECTIVES = (
-    *("allreduce", "reduce", "bcast", "barrier", "scatter", "gather", "scatterv", "gatherv"),
-    *("allgather", "allgatherv", "reduce_scatter_block", "reduce_scatter", "alltoall", "alltoallv"),
-)
 # What calls each with every count, root and type.
 PROGRAMS = {
     "allreduce": "mpi/allreduce_counts.c",

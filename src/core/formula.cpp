@@ -29,7 +29,7 @@ T pop(std::vector<T>& stack) {
 }
 
 // A part of a formula as text, with what it is made by, which decides about brackets.
-struct Part {
+struct Piece {
   enum class Kind { sum, product, quotient, atom };
   Kind kind;
   std::string text;
@@ -46,14 +46,14 @@ bool ends_closely(std::string_view text) {
   return digit || text.ends_with("n") || text.ends_with("N");
 }
 
-Part product_of(const Part& a, const Part& b) {
+Piece product_of(const Piece& a, const Piece& b) {
   const std::string left = a.as_factor();
   const std::string right = b.as_factor();
   const bool close = ends_closely(left) && begins_with_any(right, kClose);
   // A number before a latency stands close to it, as in 3α.
   const bool counted =
-      a.kind == Part::Kind::atom && ends_closely(left) && (right == "α" || right == "P" || right == "λ");
-  return {Part::Kind::product, left + (close || counted ? "" : " ") + right};
+      a.kind == Piece::Kind::atom && ends_closely(left) && (right == "α" || right == "P" || right == "λ");
+  return {Piece::Kind::product, left + (close || counted ? "" : " ") + right};
 }
 
 }  // namespace
@@ -81,23 +81,23 @@ double Formula::value(const Terms& terms) const {
 }
 
 std::string Formula::text() const {
-  std::vector<Part> stack;
+  std::vector<Piece> stack;
   for (std::size_t i = 0; i < size_; ++i) {
     const Step step = steps_[i];
     if (step.kind == Step::Kind::number) {
-      stack.push_back({Part::Kind::atom, std::to_string(step.operand)});
+      stack.push_back({Piece::Kind::atom, std::to_string(step.operand)});
     } else if (step.kind == Step::Kind::symbol) {
-      stack.push_back({Part::Kind::atom, std::string(kLetters[step.operand])});
+      stack.push_back({Piece::Kind::atom, std::string(kLetters[step.operand])});
     } else if (step.kind == Step::Kind::logarithm) {
-      stack.back() = {Part::Kind::product, "log " + stack.back().as_divisor()};
+      stack.back() = {Piece::Kind::product, "log " + stack.back().as_divisor()};
     } else {
-      const Part b = pop(stack);
-      const Part a = pop(stack);
-      if (step.kind == Step::Kind::sum) stack.push_back({Part::Kind::sum, a.text + " + " + b.text});
-      if (step.kind == Step::Kind::difference) stack.push_back({Part::Kind::sum, a.text + " - " + b.as_factor()});
+      const Piece b = pop(stack);
+      const Piece a = pop(stack);
+      if (step.kind == Step::Kind::sum) stack.push_back({Piece::Kind::sum, a.text + " + " + b.text});
+      if (step.kind == Step::Kind::difference) stack.push_back({Piece::Kind::sum, a.text + " - " + b.as_factor()});
       if (step.kind == Step::Kind::product) stack.push_back(product_of(a, b));
       if (step.kind == Step::Kind::quotient) {
-        stack.push_back({Part::Kind::quotient, a.as_factor() + "/" + b.as_divisor()});
+        stack.push_back({Piece::Kind::quotient, a.as_factor() + "/" + b.as_divisor()});
       }
     }
   }

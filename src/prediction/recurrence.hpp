@@ -33,7 +33,7 @@ class Recurrence {
       } else {
         number = oldest_;
         oldest_ = (oldest_ + 1) % kMost;
-        for (Known& known : known_)
+        for (Seen& known : known_)
           if (known.next == number) known.next = kNone;
         known_[number] = {signature, kNone};
       }
@@ -52,11 +52,11 @@ class Recurrence {
 
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  struct Known {
+  struct Seen {
     Signature signature;
     std::size_t next;
   };
-  std::vector<Known> known_;
+  std::vector<Seen> known_;
   std::size_t latest_ = kNone;
   std::size_t oldest_ = 0;
 };

@@ -13,7 +13,7 @@ constexpr std::size_t kKiB = 1024;
 constexpr std::int64_t kUnevenNs = 100'000;  // several times what such an allreduce takes on ranks that come at once
 
 // The algorithms that the rule knows, looked up by name once.
-struct Known {
+struct Named {
   const Algorithm* slot_exchange = find_algorithm(Collective::allreduce, "slot_exchange");
   const Algorithm* arrival_tree = find_algorithm(Collective::allreduce, "arrival_tree");
   const Algorithm* allreduce_stripes = find_algorithm(Collective::allreduce, "arrival_stripes");
@@ -49,23 +49,23 @@ struct Known {
   const Algorithm* short_bcast_stages = find_algorithm(Collective::bcast, "hierarchical(binomial,scatter_allgather)");
   const Algorithm* gather_background = find_algorithm(Collective::gather, "background_linear_nonblocking");
 };
-const Known& known() {
-  static const Known algorithms;
+const Named& known() {
+  static const Named algorithms;
   return algorithms;
 }
 
-// Between nodes, on 8 emulated ones at 1 gbit against Open MPI 4.1 (bench/experiments/scatter_gather.py), run times balanced and
-// under delays up to 50 ms: gather 0.98 and 0.80, scatter 1.00 and 0.97. Serving whoever has announced itself costs
-// 7 % at 32 KiB a block and nothing from 128 KiB on, and lets early ranks go earlier than sending to all at once.
-// More ranks than these have not been measured.
+// Between nodes, on 8 emulated ones at 1 gbit against Open MPI 4.1 (bench/experiments/scatter_gather.py), run times
+// balanced and under delays up to 50 ms: gather 0.98 and 0.80, scatter 1.00 and 0.97. Serving whoever has announced
+// itself costs 7 % at 32 KiB a block and nothing from 128 KiB on, and lets early ranks go earlier than sending to all
+// at once. More ranks than these have not been measured.
 constexpr std::size_t kLinearFrom = 32 * kKiB;
 constexpr std::size_t kAnnouncedFrom = 128 * kKiB;
 constexpr int kMostRanks = 64;
 
-// The same, balanced, against the best that Open MPI can be forced to (bench/experiments/pipelining.py): from 32 KiB a rank on a
-// chain takes 0.5 to 0.7 of it in bcast and reduce, a ring in segments 0.8 to 1.0 in allreduce; of its default 0.2 to
-// 0.8.
-// Blocks of 64 KiB and more around a ring: in allgather 1.0, of the default 0.6 to 0.8, in reduce_scatter_block 0.5.
+// The same, balanced, against the best that Open MPI can be forced to (bench/experiments/pipelining.py): from 32 KiB a
+// rank on a chain takes 0.5 to 0.7 of it in bcast and reduce, a ring in segments 0.8 to 1.0 in allreduce; of its
+// default 0.2 to 0.8. Blocks of 64 KiB and more around a ring: in allgather 1.0, of the default 0.6 to 0.8, in
+// reduce_scatter_block 0.5.
 constexpr std::size_t kPipelinedFrom = 32 * kKiB;
 constexpr std::size_t kAroundFrom = 64 * kKiB;
 // Shorter broadcasts in a binary tree, on 4, 8 and 16 nodes: 0.4 to 0.7 of Open MPI's default, 0.8 to 1.6 of its best.
@@ -84,11 +84,12 @@ const Algorithm* segmented_ring(int ranks, bool by_places) {
   return ring;
 }
 
-// Nodes with several ranks each, on 8 and 4 emulated ones with 16 ranks at 1 gbit, balanced (bench/experiments/shared_nodes.py): of
-// Open MPI's default 0.2 to 0.9, of the best that it can be forced to 0.4 to 1.4. A chain over all ranks needs long
-// messages to be worth its length; below, one over the nodes and one in each need a message of as many parts as there
-// are nodes, and shorter ones are halved on their way. A short allreduce gains where ranks are scattered over nodes
-// (0.3 to 0.6); where those of a node follow one another it took 0.9 to 1.35, and is the MPI library's.
+// Nodes with several ranks each, on 8 and 4 emulated ones with 16 ranks at 1 gbit, balanced
+// (bench/experiments/shared_nodes.py): of Open MPI's default 0.2 to 0.9, of the best that it can be forced to 0.4
+// to 1.4. A chain over all ranks needs long messages to be worth its length; below, one over the nodes and one in each
+// need a message of as many parts as there are nodes, and shorter ones are halved on their way. A short allreduce gains
+// where ranks are scattered over nodes (0.3 to 0.6); where those of a node follow one another it took 0.9 to 1.35, and
+// is the MPI library's.
 constexpr std::size_t kByPlacesFrom = 64 * kKiB;
 constexpr std::size_t kOneChainFrom = std::size_t{4} << 20;
 

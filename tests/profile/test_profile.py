@@ -266,8 +266,8 @@ def test_bad_settings_are_refused(
 
 @pytest.mark.parametrize(
     ("source", "options"),
-    [("intercept/collectives.F90", ("-DUSE_MPIF_H",)), ("intercept/collectives.F90", ()),
-     ("intercept/collectives_f08.f90", ())],
+    [("interposition/collectives.F90", ("-DUSE_MPIF_H",)), ("interposition/collectives.F90", ()),
+     ("interposition/collectives_f08.f90", ())],
 )  # fmt: skip
 def test_fortran(compiled: Compiled, tmp_path: Path, source: str, options: tuple[str, ...]) -> None:
     run_mpi(compiled(source, *options), 3, profiled(tmp_path)).check()
@@ -281,7 +281,7 @@ def test_fortran(compiled: Compiled, tmp_path: Path, source: str, options: tuple
 
 
 def test_mpi4py(mpi_python: str, tmp_path: Path) -> None:
-    program = Path(__file__).resolve().parents[1] / "intercept/mpi4py_program.py"
+    program = Path(__file__).resolve().parents[1] / "interposition/mpi4py_program.py"
     run_mpi([mpi_python, program], 3, profiled(tmp_path)).check()
     profile = open_profile(tmp_path)
     calls, unmatched = load_calls(profile)

@@ -27,37 +27,37 @@ constexpr std::size_t kMostSegments = 32;   // all are under way at once, and a 
 constexpr std::size_t kMostMeetings = 256;  // bounds the time that the schedule takes
 
 // What this rank does for one segment.
-struct Part {
+struct Role {
   std::vector<int> sources;  // whose partials it takes in, in this order
   int destination = kNobody;
 };
 
-std::vector<Part> parts_of(const Group& g, const Call& call, std::size_t segments) {
+std::vector<Role> roles_of(const Group& g, const Call& call, std::size_t segments) {
   std::vector<std::int64_t> expected_ns(static_cast<std::size_t>(g.size()), 0);
   for (int rank = 0; call.order != nullptr && rank < g.size(); ++rank)
     expected_ns[static_cast<std::size_t>(rank)] = call.order->expected_ns(rank);
   const std::size_t segment_bytes = bytes(call, even_block(call.count, segments, 0));
-  std::vector<Part> parts(segments);
+  std::vector<Role> roles(segments);
   for (const Meeting& meeting : plan_meetings(expected_ns, call.root, segments, segment_bytes, g.costs())) {
-    if (meeting.receiver == g.rank()) parts[meeting.segment].sources.push_back(meeting.sender);
-    if (meeting.sender == g.rank()) parts[meeting.segment].destination = meeting.receiver;
+    if (meeting.receiver == g.rank()) roles[meeting.segment].sources.push_back(meeting.sender);
+    if (meeting.sender == g.rank()) roles[meeting.segment].destination = meeting.receiver;
   }
-  return parts;
+  return roles;
 }
 
-Task reduce_segment(Group& g, Call segment, const Part& part, std::byte* accumulator, std::uint32_t stream) {
-  Scratch memory = g.scratch(part.sources.empty() ? 0 : segment.bytes());
+Task reduce_segment(Group& g, Call segment, const Role& role, std::byte* accumulator, std::uint32_t stream) {
+  Scratch memory = g.scratch(role.sources.empty() ? 0 : segment.bytes());
   const std::byte* partial = segment.input;  // until the first comes, into which my data goes unless it is in place
-  for (int source : part.sources) {
+  for (int source : role.sources) {
     std::byte* theirs = partial == accumulator ? memory.data() : accumulator;
     co_await g.recv(theirs, segment.bytes(), source, stream);
     g.reduce(segment, partial == accumulator ? theirs : partial, accumulator, segment.count);
     partial = accumulator;
   }
-  if (part.destination == kNobody) {
+  if (role.destination == kNobody) {
     g.copy(accumulator, partial, segment.bytes());
   } else {
-    co_await g.send(partial, segment.bytes(), part.destination, stream);
+    co_await g.send(partial, segment.bytes(), role.destination, stream);
   }
 }
 
@@ -68,14 +68,14 @@ Task clairvoyant(Group& g, Call call) {
       std::clamp<std::size_t>(kMostMeetings / static_cast<std::size_t>(g.size()), 1, kMostSegments);
   const int levels = std::bit_width(static_cast<unsigned>(g.size()));
   const std::size_t segments = std::min(most, pipeline_segments(g, call, levels));
-  const std::vector<Part> parts = segments > 0 ? parts_of(g, call, segments) : std::vector<Part>();
+  const std::vector<Role> roles = segments > 0 ? roles_of(g, call, segments) : std::vector<Role>();
   const bool root = g.rank() == call.root;
   Scratch memory = g.scratch(root ? 0 : call.bytes());
   std::byte* accumulator = root ? call.output : memory.data();
   TaskGroup all;
   for (std::size_t index = 0; index < segments; ++index) {
     const Block block = even_block(call.count, segments, index);
-    all.spawn(reduce_segment(g, part_of(call, block), parts[index], accumulator + offset(call, block),
+    all.spawn(reduce_segment(g, part_of(call, block), roles[index], accumulator + offset(call, block),
                              static_cast<std::uint32_t>(index)));
   }
   co_await all.join();

@@ -28,7 +28,7 @@ bool BlocksOfRanks::add(Side side, MPI_Count count) {
   if (!is_usable(side, layout, count)) return false;
   block_bytes_ = static_cast<std::size_t>(count) * layout->bytes;
   step_ = static_cast<MPI_Aint>(count) * extent_of(side.datatype);
-  std::vector<Part> parts;
+  std::vector<Stretch> parts;
   for (int rank = 0; !layout->ordered && rank < ranks_; ++rank) parts.push_back({rank * step_, count});
   buffer_.emplace(const_cast<void*>(side.buffer), side.datatype, *layout, comm_, std::move(parts));
   return true;
@@ -38,11 +38,11 @@ bool BlocksOfRanks::add(Side side, IntegerArray counts, IntegerArray displacemen
   if (!counts || !displacements) return false;
   const std::optional<Layout> layout = layout_of(side.datatype);
   const MPI_Aint extent = layout ? extent_of(side.datatype) : 0;
-  std::vector<Part> parts;
+  std::vector<Stretch> parts;
   std::size_t packed = 0;
   for (int rank = 0; rank < ranks_; ++rank) {
     if (!is_usable(side, layout, counts[rank])) return false;
-    const Part part{static_cast<MPI_Aint>(displacements[rank]) * extent, counts[rank]};
+    const Stretch part{static_cast<MPI_Aint>(displacements[rank]) * extent, counts[rank]};
     const std::size_t length = static_cast<std::size_t>(part.count) * layout->bytes;
     blocks_.push_back({layout->ordered ? static_cast<std::size_t>(part.at) : packed, length});
     packed += length;

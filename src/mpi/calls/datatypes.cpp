@@ -204,11 +204,11 @@ std::optional<Layout> layout_of(MPI_Datatype datatype) {
 }
 
 PackedBuffer::PackedBuffer(void* buffer, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm,
-                           std::vector<Part> parts)
-    : buffer_(buffer), datatype_(datatype), layout_(layout), comm_(comm), parts_(std::move(parts)) {
+                           std::vector<Stretch> stretches)
+    : buffer_(buffer), datatype_(datatype), layout_(layout), comm_(comm), stretches_(std::move(stretches)) {
   if (layout_.ordered) return;
   std::size_t elements = 0;
-  for (const Part& part : parts_) elements += static_cast<std::size_t>(part.count);
+  for (const Stretch& part : stretches_) elements += static_cast<std::size_t>(part.count);
   copy_.resize(elements * layout_.bytes);
 }
 
@@ -224,7 +224,7 @@ void PackedBuffer::on_elements(const Function& function) {
   MPI_Aint anchor_address = 0;
   PMPI_Get_address(&anchor, &anchor_address);
   std::byte* place = copy_.data();
-  for (const Part& part : parts_) {
+  for (const Stretch& part : stretches_) {
     for (MPI_Count done = 0; done < part.count; done += most) {
       const int count = static_cast<int>(std::min(most, part.count - done));
       const MPI_Aint at = part.at + static_cast<MPI_Aint>(done) * extent;

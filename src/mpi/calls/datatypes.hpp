@@ -52,20 +52,21 @@ class HeldDatatype {
 std::optional<Layout> layout_of(MPI_Datatype datatype);
 
 /// Some elements of a buffer.
-struct Part {
+struct Stretch {
   MPI_Aint at;  // in bytes, from the buffer's address
   MPI_Count count;
 };
 
-/// A buffer of the program's as bytes: the user's own where they are in order, else packed copies of its parts, one
-/// behind the other.
+/// A buffer of the program's as bytes: the user's own where they are in order, else packed copies of stretches of it,
+/// one behind the other.
 class PackedBuffer {
  public:
-  PackedBuffer(void* buffer, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm, std::vector<Part> parts);
+  PackedBuffer(void* buffer, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm,
+               std::vector<Stretch> stretches);
   /// Of one part, at the buffer's address.
   PackedBuffer(void* buffer, MPI_Count count, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm)
       : PackedBuffer(buffer, datatype, layout, comm,
-                     layout.ordered ? std::vector<Part>{} : std::vector{Part{0, count}}) {}
+                     layout.ordered ? std::vector<Stretch>{} : std::vector{Stretch{0, count}}) {}
   std::byte* data();
   bool is_at(const void* buffer) const { return buffer_ == buffer; }
   /// From here on the program may free the datatype and the communicator; `own` stays.
@@ -85,7 +86,7 @@ class PackedBuffer {
   std::optional<HeldDatatype> held_;
   Layout layout_;
   MPI_Comm comm_;
-  std::vector<Part> parts_;
+  std::vector<Stretch> stretches_;
   std::vector<std::byte> copy_;
 };
 

@@ -1,6 +1,6 @@
 #include "mpi/calls/interception.hpp"
 
-#include "mpi/entry/operations.hpp"
+#include "mpi/entry/functions.hpp"
 
 namespace stretto::mpi {
 
@@ -9,7 +9,7 @@ Interception::Interception(Collective collective, MPI_Comm comm, const CallSite&
       collective_(collective),
       comm_(comm),
       communicator_(needs_state() ? runtime_.communicator(comm) : nullptr),
-      observation_(runtime_.profiler(), communicator_, operation_of(collective), {0, site.caller}) {
+      observation_(runtime_.profiler(), communicator_, function_of(collective), {0, site.caller}) {
   if (!observation_.wanted()) return;
   site.describe(observation_);
   observation_.begin();

@@ -77,10 +77,10 @@ void InFlight::Persistent::start() {
   engine_.add({prepared_, &algorithm_, tag_, stream_, true});
 }
 
-void InFlight::add(Operation operation) {
+void InFlight::add(UnderWay call) {
   under_way_.fetch_add(1, std::memory_order_relaxed);
   pending_.fetch_add(1, std::memory_order_release);
-  auto added = std::make_unique<Operation>(std::move(operation));
+  auto added = std::make_unique<UnderWay>(std::move(call));
   if (stream_is_taken(added->stream)) {
     waiting_.push_back(std::move(added));
     return;
@@ -92,14 +92,14 @@ void InFlight::add(Operation operation) {
 }
 
 bool InFlight::stream_is_taken(std::uint32_t stream) const {
-  const auto same = [stream](const auto& operation) { return operation->stream == stream; };
+  const auto same = [stream](const auto& call) { return call->stream == stream; };
   return std::ranges::any_of(running_, same) || std::ranges::any_of(waiting_, same);
 }
 
-void InFlight::begin(Operation& operation) {
-  operation.group.emplace(*endpoint_, operation.stream);
-  operation.task.emplace(run_algorithm(*operation.group, *operation.algorithm, operation.prepared->begin()));
-  operation.task->start();
+void InFlight::begin(UnderWay& call) {
+  call.group.emplace(*endpoint_, call.stream);
+  call.task.emplace(run_algorithm(*call.group, *call.algorithm, call.prepared->begin()));
+  call.task->start();
 }
 
 bool InFlight::poll() {
@@ -112,18 +112,18 @@ bool InFlight::poll() {
 
 // Whether any were; then those may begin that have waited for them.
 bool InFlight::end_those_done() {
-  const auto ended = [this](const std::unique_ptr<Operation>& operation) {
-    if (!operation->task->done()) return false;
-    operation->prepared->end();
-    proxies_.complete(operation->tag);
-    if (!operation->persistent) proxies_.give_tag(operation->tag);
+  const auto ended = [this](const std::unique_ptr<UnderWay>& call) {
+    if (!call->task->done()) return false;
+    call->prepared->end();
+    proxies_.complete(call->tag);
+    if (!call->persistent) proxies_.give_tag(call->tag);
     under_way_.fetch_sub(1, std::memory_order_relaxed);
     pending_.fetch_sub(1, std::memory_order_release);
     return true;
   };
   if (std::erase_if(running_, ended) == 0) return false;
   for (auto next = waiting_.begin(); next != waiting_.end();) {
-    const auto same = [&](const auto& operation) { return operation->stream == (*next)->stream; };
+    const auto same = [&](const auto& call) { return call->stream == (*next)->stream; };
     const bool earlier = std::any_of(waiting_.begin(), next, same);
     if (earlier || std::ranges::any_of(running_, same)) {
       ++next;

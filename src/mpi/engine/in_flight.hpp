@@ -50,7 +50,7 @@ class InFlight final : public Driven {
   void abandon() { comm_ = MPI_COMM_NULL; }
 
  private:
-  struct Operation {
+  struct UnderWay {
     std::shared_ptr<PreparedCall> prepared;  // shared with a persistent one, which may be freed meanwhile
     const Algorithm* algorithm;
     int tag;  // of the proxy request
@@ -63,8 +63,8 @@ class InFlight final : public Driven {
   // whose streams they take.
   static constexpr std::uint32_t kMostSlots = 64;
 
-  void add(Operation operation);
-  void begin(Operation& operation);
+  void add(UnderWay call);
+  void begin(UnderWay& call);
   bool end_those_done();
   bool stream_is_taken(std::uint32_t stream) const;
 
@@ -82,8 +82,8 @@ class InFlight final : public Driven {
   std::uint64_t calls_ = 0;
   std::uint32_t slots_ = 0;
   std::uint32_t next_persistent_stream_ = 0;
-  std::vector<std::unique_ptr<Operation>> running_;
-  std::deque<std::unique_ptr<Operation>> waiting_;  // in the order of their starts
+  std::vector<std::unique_ptr<UnderWay>> running_;
+  std::deque<std::unique_ptr<UnderWay>> waiting_;  // in the order of their starts
 };
 
 class InFlight::Persistent {

@@ -55,7 +55,7 @@ void* next_symbol(const char* symbol) {
 
 // Of a collective that is the MPI library's own, or of one that only starts: `request` is nullptr for the former.
 template <class Describe>
-static int observe(stretto::mpi::Operation operation, MPI_Comm comm, stretto::mpi::Observation::Form form,
+static int observe(stretto::mpi::MpiFunction operation, MPI_Comm comm, stretto::mpi::Observation::Form form,
                    const Describe& describe, stretto::mpi::NativeCall native, const MPI_Request* request,
                    const stretto::Algorithm* const* served = nullptr) {
   using namespace stretto::mpi;
@@ -113,7 +113,7 @@ static int create(stretto::mpi::NativeCall native, const MPI_Comm* newcomm) {
   const auto describe = [&](stretto::mpi::Observation& observation) { observation.description; };
 #define STRETTO_OBSERVE(name, description, flags, site, request) \
   STRETTO_DESCRIBE(description)                                  \
-  return observe(stretto::mpi::Operation::name, comm, {flags, site}, describe, native, request);
+  return observe(stretto::mpi::MpiFunction::name, comm, {flags, site}, describe, native, request);
 
 // The blocking forms.
 #define STRETTO_ACCELERATE_BLOCKING(name, symbol, parameters, arguments, description)                      \
@@ -131,11 +131,11 @@ static int create(stretto::mpi::NativeCall native, const MPI_Comm* newcomm) {
     return stretto::mpi::Collectives<stretto::mpi::LaterCall>(native, {request, persistent, &served}).name arguments; \
   }
 #define STRETTO_SERVE_NATIVELY(name, arguments, persistent) native
-#define STRETTO_OBSERVE_LATER(SERVE, name, lower, arguments, description, flags, site, persistent)              \
-  STRETTO_DESCRIBE(description)                                                                                 \
-  const stretto::Algorithm* served = nullptr;                                                                   \
-  const auto serve = SERVE(name, arguments, persistent);                                                        \
-  return observe(stretto::mpi::Operation::name, comm, {flags, site}, describe, stretto::mpi::NativeCall(serve), \
+#define STRETTO_OBSERVE_LATER(SERVE, name, lower, arguments, description, flags, site, persistent)                \
+  STRETTO_DESCRIBE(description)                                                                                   \
+  const stretto::Algorithm* served = nullptr;                                                                     \
+  const auto serve = SERVE(name, arguments, persistent);                                                          \
+  return observe(stretto::mpi::MpiFunction::name, comm, {flags, site}, describe, stretto::mpi::NativeCall(serve), \
                  request, &served);
 #define STRETTO_NON_BLOCKING(SERVE, name, lower, symbol, parameters, arguments, description)       \
   STRETTO_BOTH(                                                                                    \

@@ -6,7 +6,7 @@
 
 namespace stretto::mpi {
 
-void Observation::prepare(Operation operation, const Form& form) {
+void Observation::prepare(MpiFunction operation, const Form& form) {
   const bool is_call = form.caller.address != nullptr;
   if (is_call) ++communicator_->sequence;
   wanted_ = !is_call || profiler_.wants(operation, communicator_->sequence);

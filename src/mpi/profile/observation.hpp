@@ -20,7 +20,7 @@ class Observation {
     Caller caller;            // nobody: not a call yet (MPI_X_init)
   };
 
-  Observation(Profiler& profiler, Communicator* communicator, Operation operation, Form form)
+  Observation(Profiler& profiler, Communicator* communicator, MpiFunction operation, Form form)
       : profiler_(profiler), communicator_(communicator) {
     // Without a profile this must cost next to nothing.
     if (communicator != nullptr && profiler.active()) prepare(operation, form);
@@ -100,7 +100,7 @@ class Observation {
     record_.bytes = bytes;
     return *this;
   }
-  void prepare(Operation operation, const Form& form);
+  void prepare(MpiFunction operation, const Form& form);
   void end();
 
   Profiler& profiler_;

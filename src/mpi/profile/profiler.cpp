@@ -53,9 +53,9 @@ std::string name_of(MPI_Comm comm) {
 
 std::string Profiler::find_error(const ProfileSettings& settings) {
   for (const std::string& name : settings.operations) {
-    if (find_operation(name)) continue;
+    if (find_function(name)) continue;
     std::string choices;
-    for (const std::string_view known : kOperationNames) {
+    for (const std::string_view known : kFunctionNames) {
       if (!choices.empty()) choices += ", ";
       choices += known;
     }
@@ -74,7 +74,7 @@ void Profiler::start(const Configuration& configuration, int world_rank, int wor
   recording_ = settings.from_start;
   if (!settings.operations.empty()) operations_wanted_ = 0;
   for (const std::string& name : settings.operations) {
-    operations_wanted_ |= std::uint64_t{1} << static_cast<unsigned>(*find_operation(name));
+    operations_wanted_ |= std::uint64_t{1} << static_cast<unsigned>(*find_function(name));
   }
   std::uint64_t run = 0;
   if (world_rank == 0 && getrandom(&run, sizeof run, 0) != sizeof run) run = static_cast<std::uint64_t>(monotonic_ns());
@@ -117,7 +117,7 @@ void Profiler::tell_job(const Configuration& configuration) {
        json_string(version) + R"(,"wall_clock_ns":)" + std::to_string(wall_ns) + R"(,"monotonic_ns":)" +
        std::to_string(monotonic_ns()) + R"(,"every":)" + std::to_string(every_) + R"(,"accelerated":)" +
        (configuration.all_native() ? "false" : "true") + "}");
-  fact(R"({"fact":"operations","names":[)" + name_list(kOperationNames, [](std::string_view name) { return name; }) +
+  fact(R"({"fact":"operations","names":[)" + name_list(kFunctionNames, [](std::string_view name) { return name; }) +
        "]}");
   tell_algorithms();
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "mpi/engine/communicator.hpp"
-#include "mpi/entry/operations.hpp"
+#include "mpi/entry/functions.hpp"
 #include "mpi/profile/call_site.hpp"
 #include "mpi/profile/profile_file.hpp"
 #include "select/configuration.hpp"
@@ -26,7 +26,7 @@ class Names {
   template <class Tell>
   std::uint16_t number(Handle handle, std::size_t bytes, const Tell& tell) {
     const std::scoped_lock lock(mutex_);
-    const auto [known, is_new] = numbers_.try_emplace(handle, Known{next_, bytes});
+    const auto [known, is_new] = numbers_.try_emplace(handle, Numbered{next_, bytes});
     if (!is_new && known->second.bytes == bytes) return known->second.number;
     if (next_ == profile::kNone) return profile::kNone;
     known->second = {next_++, bytes};
@@ -35,12 +35,12 @@ class Names {
   }
 
  private:
-  struct Known {
+  struct Numbered {
     std::uint16_t number;
     std::size_t bytes;
   };
   std::mutex mutex_;
-  std::unordered_map<Handle, Known> numbers_;
+  std::unordered_map<Handle, Numbered> numbers_;
   std::uint16_t next_ = 0;
 };
 
@@ -58,7 +58,7 @@ class Profiler {
   bool active() const { return file_.is_open(); }
   /// As MPI_Pcontrol says.
   void set_recording(bool recording) { recording_.store(recording, std::memory_order_relaxed); }
-  bool wants(Operation operation, std::uint32_t sequence) const {
+  bool wants(MpiFunction operation, std::uint32_t sequence) const {
     return recording_.load(std::memory_order_relaxed) &&
            (operations_wanted_ >> static_cast<unsigned>(operation) & 1U) != 0 && sequence % every_ == 0;
   }

@@ -24,7 +24,7 @@ void Requests::start(MPI_Request request, const Caller& caller) {
   if (found == pending_.end()) return;
   Pending& pending = found->second;
   ++pending.record.sequence;
-  if (!profiler_.wants(static_cast<Operation>(pending.record.operation), pending.record.sequence)) return;
+  if (!profiler_.wants(static_cast<MpiFunction>(pending.record.operation), pending.record.sequence)) return;
   pending.record.call_site = profiler_.locate(caller);
   pending.record.arrival_ns = monotonic_ns();
   pending.ticket = profiler_.file().begin(pending.record);

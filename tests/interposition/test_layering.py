@@ -17,11 +17,11 @@ def stacked(*libraries: Path) -> dict[str, str]:
 
 
 def tool(compiled: Compiled) -> Path:
-    return compiled("intercept/counting_tool.c", "-shared", "-fPIC")
+    return compiled("interposition/counting_tool.c", "-shared", "-fPIC")
 
 
 def test_the_tool_alone(compiled: Compiled) -> None:
-    outcome = run_mpi(compiled("intercept/hundred_calls.c"), 3, stacked(tool(compiled))).check()
+    outcome = run_mpi(compiled("interposition/hundred_calls.c"), 3, stacked(tool(compiled))).check()
     assert sorted(outcome.lines("tool: ")) == EACH_RANK_COUNTS_100
 
 
@@ -29,14 +29,14 @@ def test_the_tool_alone(compiled: Compiled) -> None:
 def test_a_tool_above(compiled: Compiled, algorithm: str) -> None:
     """The program calls the tool, which passes on to PMPI_Allreduce: Stretto must be there too."""
     env = stretto_env(allreduce=algorithm) | stacked(tool(compiled), LIBRARY)
-    outcome = run_mpi(compiled("intercept/hundred_calls.c"), 3, env).check()
+    outcome = run_mpi(compiled("interposition/hundred_calls.c"), 3, env).check()
     assert sorted(outcome.lines("tool: ")) == EACH_RANK_COUNTS_100
     assert outcome.lines("ran: ")[0] != "native"
 
 
 def test_a_tool_below_sees_calls_passed_through(compiled: Compiled) -> None:
     env = stretto_env(allreduce="native") | stacked(LIBRARY, tool(compiled))
-    outcome = run_mpi(compiled("intercept/hundred_calls.c"), 3, env).check()
+    outcome = run_mpi(compiled("interposition/hundred_calls.c"), 3, env).check()
     assert sorted(outcome.lines("tool: ")) == EACH_RANK_COUNTS_100
 
 
@@ -44,11 +44,11 @@ def test_a_tool_below_sees_calls_passed_through(compiled: Compiled) -> None:
 def test_a_tool_below_may_miss_calls_but_invents_none(compiled: Compiled, algorithm: str) -> None:
     """Stretto's own calls while it sets a communicator up are not the program's: the tool must not count them."""
     env = stretto_env(allreduce=algorithm) | stacked(LIBRARY, tool(compiled))
-    outcome = run_mpi(compiled("intercept/hundred_calls.c"), 3, env).check()
+    outcome = run_mpi(compiled("interposition/hundred_calls.c"), 3, env).check()
     assert sorted(outcome.lines("tool: ")) == sorted(f"rank {rank}: 0 calls" for rank in range(3))
 
 
 def test_counted_once_by_stretto_itself(compiled: Compiled) -> None:
     env = stretto_env(allreduce="ring", verbose=1) | stacked(tool(compiled), LIBRARY)
-    outcome = run_mpi(compiled("intercept/hundred_calls.c"), 3, env).check()
+    outcome = run_mpi(compiled("interposition/hundred_calls.c"), 3, env).check()
     assert "allreduce: ring ran 100 times" in outcome.output

@@ -28,9 +28,9 @@ from mpi_jobs import (
 
 Compiled = Callable[..., Path]
 FORTRAN = {
-    "mpif.h": ("intercept/collectives.F90", "-DUSE_MPIF_H"),
-    "mpi": ("intercept/collectives.F90",),
-    "mpi_f08": ("intercept/collectives_f08.f90",),
+    "mpif.h": ("interposition/collectives.F90", "-DUSE_MPIF_H"),
+    "mpi": ("interposition/collectives.F90",),
+    "mpi_f08": ("interposition/collectives_f08.f90",),
 }
 NON_BLOCKING = {"mpif.h": ["-DUSE_MPIF_H"], "mpi": [], "mpi_f08": ["-DUSE_MPI_F08"]}
 # One algorithm of each kind: over messages, in shared memory, in the order of arrival.
@@ -66,7 +66,7 @@ def compiled_non_blocking(compiled: Compiled, interface: str) -> Path:
     options = ["-DPERSISTENT_COLLECTIVES"] if mpi_version() >= 4 else []
     # MPICH 4.0 gives indices from 0 on in mpi_f08.
     options += ["-DLOWEST_INDEX=0"] if (FAMILY, interface) == ("mpich", "mpi_f08") else []
-    return compiled("intercept/non_blocking.F90", *NON_BLOCKING[interface], *options)
+    return compiled("interposition/non_blocking.F90", *NON_BLOCKING[interface], *options)
 
 
 @pytest.mark.parametrize("ranks", (night(1), 3, night(4)))
@@ -99,7 +99,10 @@ def test_fortran_non_blocking_in_segments(compiled: Compiled, interface: str) ->
 @pytest.mark.parametrize("setting", MEETING)
 def test_c_and_fortran_meet(compiled: Compiled, setting: str) -> None:
     env = env_for("allreduce", setting)
-    parts = [Part([compiled("intercept/meeting.c")], 1, env), Part([compiled("intercept/meeting_fortran.f90")], 1, env)]
+    parts = [
+        Part([compiled("interposition/meeting.c")], 1, env),
+        Part([compiled("interposition/meeting_fortran.f90")], 1, env),
+    ]
     run_job(mpirun_command(parts), {}).check()
     run_job(mpirun_command([*parts, *parts]), {}).check()
 
@@ -121,7 +124,7 @@ def hints_env() -> dict[str, str]:
 
 def test_hints_from_fortran(compiled: Compiled) -> None:
     """The module that comes with Stretto, in a program that is linked with the library as well."""
-    program = compiled("intercept/hints.f90", f"-I{ROOT / 'include/stretto'}", "-Wl,--no-as-needed", str(LIBRARY))
+    program = compiled("interposition/hints.f90", f"-I{ROOT / 'include/stretto'}", "-Wl,--no-as-needed", str(LIBRARY))
     outcome = run_mpi(program, 3, hints_env()).check()
     assert re.search(r"from hints in (2[0-9]|3[0-9])", outcome.output), outcome.output
 
@@ -138,5 +141,5 @@ def test_hints_from_python(mpi_python: str, loaded: bool) -> None:
 @pytest.mark.parametrize("setting", ("unloaded", "default", "ring"))
 def test_mpi_io(compiled: Compiled, tmp_path: Path, setting: str, library: str) -> None:
     options = ["--mca", "io", "^ompio"] if (FAMILY, library) == ("openmpi", "romio") else []
-    program = [compiled("intercept/collective_file.c"), tmp_path / "file"]
+    program = [compiled("interposition/collective_file.c"), tmp_path / "file"]
     run_mpi(program, 4, env_for("allreduce", setting), options=options).check()

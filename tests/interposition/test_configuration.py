@@ -63,7 +63,7 @@ def test_registry_has_what_was_promised(collective: str) -> None:
 )
 def test_a_bad_value_is_refused(compiled: Compiled, setting: str, value: str, choices: tuple[str, ...]) -> None:
     """Of a job; tests/select/configuration_test.cpp has all values that are refused."""
-    outcome = run_mpi(compiled("intercept/hundred_calls.c"), 3, stretto_env(**{setting: value}))
+    outcome = run_mpi(compiled("interposition/hundred_calls.c"), 3, stretto_env(**{setting: value}))
     assert outcome.code == 2, outcome.output
     message = one_message(outcome)
     for part in (f"STRETTO_{setting.upper()}", value, *choices):
@@ -84,7 +84,7 @@ def one_message(outcome: Outcome) -> str:
 def test_different_settings_on_different_ranks_are_refused(
     compiled: Compiled, setting: str, one: str, other: str
 ) -> None:
-    program = [compiled("intercept/hundred_calls.c")]
+    program = [compiled("interposition/hundred_calls.c")]
     parts = [Part(program, 1, stretto_env(**{setting: value})) for value in (one, other)]
     outcome = run_job(mpirun_command(parts), {})
     # Hydra ends the other ranks at once, and may give their signal instead.
@@ -138,7 +138,7 @@ def test_without_single_copy(compiled: Compiled, collective: str) -> None:
 @pytest.mark.parametrize("collective", ("allreduce", "bcast"))
 def test_one_rank_is_refused(compiled: Compiled, collective: str, refused: str, rank: int) -> None:
     """What one rank cannot have, none uses; nobody hangs, and the results are right."""
-    shim = compiled("intercept/refusing_kernel.c", "-shared", "-fPIC")
+    shim = compiled("interposition/refusing_kernel.c", "-shared", "-fPIC")
     env = stretto_env() | {"REFUSE": refused, "REFUSE_RANK": str(rank), "LD_PRELOAD": f"{LIBRARY}:{shim}"}
     outcome = run_mpi(compiled(PROGRAMS[collective]), 4, env).check()
     if refused == "mmap" or (rank == 0 and refused in ("memfd", "pool")):
@@ -147,7 +147,7 @@ def test_one_rank_is_refused(compiled: Compiled, collective: str, refused: str, 
 
 def test_one_rank_gets_no_thread(compiled: Compiled) -> None:
     """Its own MPI calls drive what the thread would have; communicators made later are the same on all ranks."""
-    shim = compiled("intercept/refusing_kernel.c", "-shared", "-fPIC")
+    shim = compiled("interposition/refusing_kernel.c", "-shared", "-fPIC")
     settings = stretto_env(**non_blocking_turn(0), background="thread")
     env = settings | {"REFUSE": "thread", "REFUSE_RANK": "1", "LD_PRELOAD": f"{LIBRARY}:{shim}"}
     outcome = run_mpi(compiled("mpi/non_blocking.c"), 3, env).check()

@@ -16,7 +16,7 @@ namespace stretto::mpi {
 #define COUNTS
 #define DISPLACEMENTS
 #define STRETTO_LARGE_FORM 0
-enum class Operation : std::uint16_t {
+enum class MpiFunction : std::uint16_t {
 #define STRETTO_ACCELERATED(name, lower, parameters, arguments, description) name,
 #define STRETTO_OBSERVED STRETTO_ACCELERATED
 #include "mpi/entry/collectives.def"
@@ -24,7 +24,7 @@ enum class Operation : std::uint16_t {
 };
 
 /// As in MPI_<name>.
-inline constexpr std::string_view kOperationNames[] = {
+inline constexpr std::string_view kFunctionNames[] = {
 #define STRETTO_ACCELERATED(name, lower, parameters, arguments, description) #name,
 #include "mpi/entry/collectives.def"
 #undef STRETTO_ACCELERATED
@@ -36,19 +36,19 @@ inline constexpr std::string_view kOperationNames[] = {
 #undef STRETTO_LARGE_FORM
 
 /// "allreduce" and the like, as a user types it; nullopt if there is none.
-inline std::optional<Operation> find_operation(std::string_view lower) {
+inline std::optional<MpiFunction> find_function(std::string_view lower) {
   const auto same = [](char typed, char letter) { return typed == std::tolower(static_cast<unsigned char>(letter)); };
-  for (std::size_t i = 0; i < std::size(kOperationNames); ++i) {
-    if (std::ranges::equal(lower, kOperationNames[i], same)) return static_cast<Operation>(i);
+  for (std::size_t i = 0; i < std::size(kFunctionNames); ++i) {
+    if (std::ranges::equal(lower, kFunctionNames[i], same)) return static_cast<MpiFunction>(i);
   }
   return std::nullopt;
 }
 
 /// MPI_<name> of a collective: the blocking form.
-inline Operation operation_of(Collective collective) {
+inline MpiFunction function_of(Collective collective) {
   static const auto all = [] {
-    std::array<Operation, std::size(kCollectives)> found{};
-    for (const Collective each : kCollectives) found[static_cast<std::size_t>(each)] = *find_operation(name_of(each));
+    std::array<MpiFunction, std::size(kCollectives)> found{};
+    for (const Collective each : kCollectives) found[static_cast<std::size_t>(each)] = *find_function(name_of(each));
     return found;
   }();
   return all[static_cast<std::size_t>(collective)];

@@ -13,7 +13,7 @@ Compiled = Callable[..., Path]
 
 @pytest.mark.parametrize("code", (0, 3, 42))
 def test_the_programs_own_exit_code(compiled: Compiled, code: int) -> None:
-    outcome = run_mpi([compiled("intercept/exit_code.c"), str(code)], 3, stretto_env())
+    outcome = run_mpi([compiled("interposition/exit_code.c"), str(code)], 3, stretto_env())
     assert outcome.code == code, outcome.output
     assert not outcome.leftovers
 
@@ -37,14 +37,14 @@ def test_a_program_without_mpi() -> None:
 @pytest.mark.parametrize("loaded", (False, True))
 def test_spawned_processes(compiled: Compiled, loaded: bool, children: str) -> None:
     """Communicators that reach beyond MPI_COMM_WORLD may hold ranks without Stretto (`bare`)."""
-    program: list[str | Path] = [compiled("intercept/spawned.c"), children]
+    program: list[str | Path] = [compiled("interposition/spawned.c"), children]
     env = {"OMPI_MCA_btl": "self,vader,tcp"}  # Open MPI reaches other jobs by TCP only
     check_unless_native_fails(program, 2, env | (stretto_env() if loaded else {}), limit_s=40)
 
 
 @pytest.mark.parametrize("cause", ("refused", "forbidden"))
 def test_one_message_for_many_communicators(compiled: Compiled, cause: str) -> None:
-    shim = compiled("intercept/refusing_kernel.c", "-shared", "-fPIC")
+    shim = compiled("interposition/refusing_kernel.c", "-shared", "-fPIC")
     env = stretto_env() | {"REFUSE": "memfd", "LD_PRELOAD": f"{LIBRARY}:{shim}"}
     if cause == "forbidden":
         env = stretto_env(allreduce="arrival_tree", shm_max_mib=0)

@@ -101,7 +101,7 @@ def test_what_one_rank_cannot_know_none_does(compiled: Compiled, broken: list[in
 
 
 def test_no_library(compiled: Compiled) -> None:
-    shim = compiled("intercept/refusing_kernel.c", "-shared", "-fPIC")
+    shim = compiled("interposition/refusing_kernel.c", "-shared", "-fPIC")
     env = stretto_env(allreduce=HIERARCHY) | {"REFUSE": "hwloc", "REFUSE_RANK": "1"}
     env["LD_PRELOAD"] = f"{env['LD_PRELOAD']}:{shim}"
     outcome = run_mpi(compiled(PROGRAMS["allreduce"]), RANKS, env).check()

@@ -38,7 +38,7 @@ def run_isolated(
 def test_a_killed_rank(compiled: Compiled, private_dev_shm: Callable[[str], list[str]], how: str, setting: str) -> None:
     if (FAMILY, how, setting) == ("mpich", "inside", "unloaded"):
         pytest.skip("MPICH alone may reduce on rank 0 only, and rank 1 is to die in a user operation")
-    program: list[str | Path] = [compiled("intercept/killed_rank.c"), how]
+    program: list[str | Path] = [compiled("interposition/killed_rank.c"), how]
     code, left = run_isolated(private_dev_shm("1g"), program, env_for("allreduce", setting), 4)
     assert code != 0
     assert left == []
