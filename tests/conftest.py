@@ -20,6 +20,7 @@ OPT_IN_MARKERS = {
 }
 
 
+LONG = {"long": "takes more than some ten seconds, so it begins before others, lest a worker has it alone at the end"}
 # Two workers (pytest -n 2) disturb each other's times, and may not run these side by side.
 ALONE = {"alone": "measures time or the whole machine, so nothing may run beside it"}
 
@@ -27,7 +28,7 @@ ALONE = {"alone": "measures time or the whole machine, so nothing may run beside
 def pytest_configure(config: pytest.Config) -> None:
     # Whoever starts us in the background may have interrupts ignored, which our children would inherit.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for name, meaning in (OPT_IN_MARKERS | ALONE).items():
+    for name, meaning in (OPT_IN_MARKERS | LONG | ALONE).items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
 
 
@@ -43,7 +44,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     left_out = [item for item in items if is_left_out(item)]
     config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in left_out]
+    kept = [item for item in items if item not in left_out]
+    items[:] = sorted(kept, key=lambda item: item.get_closest_marker("long") is None)
 
 
 def compiler_of(source: Path) -> list[str]:

@@ -116,6 +116,7 @@ def test_run_limited_reports_failure_with_the_output() -> None:
         run_limited(["sh", "-c", "echo the reason; exit 3"], os.environ, 30)
 
 
+@pytest.mark.long
 def test_demo_runs_and_shows_its_table(stretto: Stretto) -> None:
     result = stretto("demo", "--rounds", "1", "--steps", "12", "--ranks", "3")
     assert result.returncode == 0, result.stdout + result.stderr
@@ -147,6 +148,7 @@ def trained_by(stretto: Stretto, directory: Path, algorithms: Iterable[str]) -> 
     return ran
 
 
+@pytest.mark.long
 def test_training_gives_the_same_losses(stretto: Stretto, tmp_path: Path) -> None:
     assert trained_by(stretto, tmp_path, ("ring", "arrival_stripes")) >= {"ring", "arrival_stripes"}
 

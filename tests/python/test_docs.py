@@ -58,6 +58,7 @@ def follow(order: str, text: str, tree: Path, environment: dict[str, str]) -> st
     return ""
 
 
+@pytest.mark.long
 def test_the_walk_through_adding_an_algorithm_works(tmp_path: Path, environment: dict[str, str]) -> None:
     blocks = list(BLOCK.finditer(WALK.read_text(encoding="utf-8")))
     orders = [block["order"].split()[0] for block in blocks]
