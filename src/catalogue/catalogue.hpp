@@ -23,10 +23,9 @@ std::span<const Algorithm> algorithms();
 /// segments. The MPI library's own in segments, `native+4`, has no `run`.
 const Algorithm* find_algorithm(Collective collective, std::string_view name);
 
-/// Those of the catalogue and the derived ones that have been asked for, by number; the former are the same in every
-/// process. Numbers are below kMostAlgorithms.
+/// Those of the catalogue and the derived ones that have been asked for, by Algorithm::number; those of the former are
+/// the same in every process. Numbers are below kMostAlgorithms.
 inline constexpr std::size_t kMostAlgorithms = 512;
-std::size_t number_of(const Algorithm& algorithm);
 std::size_t algorithm_count();
 const Algorithm& algorithm_numbered(std::size_t number);
 

@@ -102,6 +102,7 @@ class DerivedAlgorithms {
     if (!derive(collective, name, *made) || algorithm_count() == kMostAlgorithms) return nullptr;
     made->name = name;
     made->algorithm.name = made->name;
+    made->algorithm.number = algorithm_count();
     std::unique_ptr<Derived>& entry = entries_[size()];  // those that it is made of have been added meanwhile
     entry = std::move(made);
     size_.fetch_add(1, std::memory_order_release);
@@ -125,17 +126,6 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name) {
   const Algorithm* const plain = find_plain(collective, name);
   const bool derived = name.find_first_of("@+(") != std::string_view::npos;
   return plain != nullptr || !derived ? plain : derived_algorithms().find(collective, name);
-}
-
-std::size_t number_of(const Algorithm& algorithm) {
-  const auto table = algorithms();
-  const Algorithm* const end = table.data() + table.size();
-  if (!std::less<>()(&algorithm, table.data()) && std::less<>()(&algorithm, end)) {
-    return static_cast<std::size_t>(&algorithm - table.data());
-  }
-  std::size_t number = table.size();
-  while (&algorithm_numbered(number) != &algorithm) ++number;
-  return number;
 }
 
 std::size_t algorithm_count() { return algorithms().size() + derived_algorithms().size(); }

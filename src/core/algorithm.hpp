@@ -103,6 +103,7 @@ struct Pipelining {
 /// One entry of the catalogue: what a name means for a collective. Texts live as long as the process.
 struct Algorithm {
   Collective collective;
+  std::size_t number = 0;  // by which the catalogue has it
   std::string_view name;
   Task (*run)(Group&, Call);  // null: the MPI library's own
   Needs needs{};              // of a hierarchy: of the ranks of each node

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 #include "core/reduction.hpp"
@@ -46,7 +47,24 @@ inline constexpr Collective kCollectives[] = {Collective::allreduce,
                                               Collective::alltoall,
                                               Collective::alltoallv};
 /// In lower case, as users type it.
-std::string_view name_of(Collective collective);
+constexpr std::string_view name_of(Collective collective) {
+  constexpr std::string_view kNames[] = {"allreduce",
+                                         "reduce",
+                                         "bcast",
+                                         "barrier",
+                                         "scatter",
+                                         "gather",
+                                         "scatterv",
+                                         "gatherv",
+                                         "allgather",
+                                         "allgatherv",
+                                         "reduce_scatter_block",
+                                         "reduce_scatter",
+                                         "alltoall",
+                                         "alltoallv"};
+  static_assert(std::size(kNames) == std::size(kCollectives));
+  return kNames[static_cast<std::size_t>(collective)];
+}
 
 /// A run of elements.
 struct Block {

@@ -351,8 +351,8 @@ TEST(Pipelining, NamesAreAsAUserTypesThem) {
   EXPECT_EQ(ring->algorithm->name, "ring+4");
   EXPECT_EQ(ring->algorithm->pipelining.segments, 4U);
   EXPECT_EQ(ring->algorithm, parse_choice(Collective::allreduce, "ring+4")->algorithm) << "made once";
-  EXPECT_EQ(&algorithm_numbered(number_of(*ring->algorithm)), ring->algorithm);
-  EXPECT_GE(number_of(*ring->algorithm), algorithms().size());
+  EXPECT_EQ(&algorithm_numbered(ring->algorithm->number), ring->algorithm);
+  EXPECT_GE(ring->algorithm->number, algorithms().size());
   const auto long_segments = parse_choice(Collective::allreduce, "rabenseifner+32M");
   ASSERT_TRUE(long_segments);
   EXPECT_EQ(long_segments->algorithm->pipelining.segment_bytes, std::size_t{32} << 20);

@@ -16,9 +16,12 @@ template <class Way>
 int Collectives<Way>::Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                                 MPI_Comm comm) noexcept {
   Way call(Collective::allreduce, comm, origin_);
-  return call.template serve_or_segment<ReductionCall>(
-      native_, [&](ReductionCall& prepared) { return prepared.allreduce(sendbuf, recvbuf, count, datatype, op); },
-      [&](const Call& segment, int length, MPI_Request* request) {
+  const auto prepare = [&](ReductionCall& prepared) {
+    return prepared.allreduce(sendbuf, recvbuf, count, datatype, op);
+  };
+  if (!call.is_native_in_segments()) return call.template serve<ReductionCall>(native_, prepare);
+  return call.template run_segments<ReductionCall>(
+      native_, prepare, [=](const Call& segment, int length, auto* request) {
         return PMPI_Iallreduce(operand(segment), segment.output, length, datatype, op, comm, request);
       });
 }
@@ -27,13 +30,12 @@ template <class Way>
 int Collectives<Way>::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                              int root, MPI_Comm comm) noexcept {
   Way call(Collective::reduce, comm, origin_);
-  return call.template serve_or_segment<ReductionCall>(
-      native_,
-      [&](ReductionCall& prepared) {
-        return call.root_is_valid(root) &&
-               prepared.reduce(sendbuf, recvbuf, count, datatype, op, root, call.is_rank(root));
-      },
-      [&](const Call& segment, int length, MPI_Request* request) {
+  const auto prepare = [&](ReductionCall& prepared) {
+    return call.root_is_valid(root) && prepared.reduce(sendbuf, recvbuf, count, datatype, op, root, call.is_rank(root));
+  };
+  if (!call.is_native_in_segments()) return call.template serve<ReductionCall>(native_, prepare);
+  return call.template run_segments<ReductionCall>(
+      native_, prepare, [=](const Call& segment, int length, auto* request) {
         return PMPI_Ireduce(operand(segment), segment.output, length, datatype, op, root, comm, request);
       });
 }
@@ -41,14 +43,13 @@ int Collectives<Way>::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count
 template <class Way>
 int Collectives<Way>::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) noexcept {
   Way call(Collective::bcast, comm, origin_);
-  return call.template serve_or_segment<BcastCall>(
-      native_,
-      [&](BcastCall& prepared) {
-        return call.root_is_valid(root) && prepared.bcast(buffer, count, datatype, root, call.is_rank(root), comm);
-      },
-      [&](const Call& segment, int length, MPI_Request* request) {
-        return PMPI_Ibcast(segment.output, length, MPI_BYTE, root, comm, request);
-      });
+  const auto prepare = [&](BcastCall& prepared) {
+    return call.root_is_valid(root) && prepared.bcast(buffer, count, datatype, root, call.is_rank(root), comm);
+  };
+  if (!call.is_native_in_segments()) return call.template serve<BcastCall>(native_, prepare);
+  return call.template run_segments<BcastCall>(native_, prepare, [=](const Call& segment, int length, auto* request) {
+    return PMPI_Ibcast(segment.output, length, MPI_BYTE, root, comm, request);
+  });
 }
 
 template <class Way>

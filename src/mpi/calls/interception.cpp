@@ -8,6 +8,7 @@ Interception::Interception(Collective collective, MPI_Comm comm, const CallSite&
     : runtime_(Runtime::get()),
       collective_(collective),
       comm_(comm),
+      may_be_ours_(may_serve(runtime_.configuration(), collective)),
       communicator_(needs_state() ? runtime_.communicator(comm) : nullptr),
       observation_(runtime_.profiler(), communicator_, function_of(collective), {0, site.caller}) {
   if (!observation_.wanted()) return;
@@ -18,20 +19,6 @@ Interception::Interception(Collective collective, MPI_Comm comm, const CallSite&
 Interception::~Interception() {
   runtime_.count(collective_, algorithm_);
   observation_.ran(algorithm_);
-}
-
-bool Interception::select(const PreparedCall& prepared) {
-  const CallOutline call = prepared.outline();
-  const Configuration& configuration = runtime_.configuration();
-  if (!eligible() || !may_serve(configuration, collective_, call.bytes(), communicator_->size)) return false;
-  runtime_.engine(*communicator_, comm_).provide_for(configuration.choice(collective_));
-  algorithm_ = choose_for(call);
-  // What cannot be had is known to be so from now on: choose again.
-  if (algorithm_ != nullptr && !set_up(*algorithm_, call)) {
-    algorithm_ = choose_for(call);
-    if (algorithm_ != nullptr) set_up(*algorithm_, call);
-  }
-  return algorithm_ != nullptr;
 }
 
 const Algorithm* Interception::choose_for(const CallOutline& call) const {
@@ -53,6 +40,19 @@ bool Interception::set_up(const Algorithm& algorithm, const CallOutline& call) {
   engine.ensure_insides(algorithm, configuration, &algorithm == configuration.choice(collective_).algorithm);
   if (algorithm.needs_prediction() && !engine.anticipates(collective_)) runtime_.anticipate(engine, collective_);
   return true;
+}
+
+bool Interception::select(const PreparedCall& prepared) {
+  const CallOutline call = prepared.outline();
+  const Configuration& configuration = runtime_.configuration();
+  if (!eligible() || !may_serve(configuration, collective_, call.bytes(), communicator_->size)) return false;
+  runtime_.engine(*communicator_, comm_).provide_for(configuration.choice(collective_));
+  // What cannot be had is known to be so from now on: then choose again.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    algorithm_ = choose_for(call);
+    if (algorithm_ == nullptr || set_up(*algorithm_, call)) break;
+  }
+  return algorithm_ != nullptr;
 }
 
 }  // namespace stretto::mpi

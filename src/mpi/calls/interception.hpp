@@ -34,13 +34,18 @@ class Interception {
     Prepared prepared(arguments...);
     return prepare(prepared) && select(prepared) ? run(prepared) : native();
   }
-  /// The same; where the user wants the MPI library's own in segments (`native+4`), by `start`, see
-  /// run_native_segments.
+  /// Whether the user wants the MPI library's own in segments (`native+4`).
+  bool is_native_in_segments() const { return native_segments() != nullptr; }
+  /// Then, by `start`, see run_native_segments. Seldom: not to be in the way of other calls.
   template <class Prepared, class Prepare, class Start>
-  int serve_or_segment(const NativeCall& native, const Prepare& prepare, const Start& start) {
-    if (native_segments() == nullptr) return serve<Prepared>(native, prepare);
+  [[gnu::noinline]] int run_segments(const NativeCall& native, const Prepare& prepare, const Start& start) {
+    const Pipelining pipelining = native_segments()->pipelining;
     Prepared prepared;
-    return eligible() && prepare(prepared) ? run_segments(native, prepared, start) : native();
+    if (!eligible() || !prepare(prepared) || !segments_fit(pipelining, prepared.outline())) return native();
+    algorithm_ = native_segments();
+    const int result = run_native_segments(pipelining, prepared.begin(), start);
+    prepared.end();
+    return result;
   }
 
   bool root_is_valid(int root) const { return eligible() && root >= 0 && root < communicator_->size; }
@@ -50,7 +55,7 @@ class Interception {
 
  private:
   /// Whether any call of this collective on this communicator may be ours.
-  bool is_candidate() const { return eligible() && may_serve(runtime_.configuration(), collective_); }
+  bool is_candidate() const { return may_be_ours_ && eligible(); }
   /// Chooses the algorithm by what all ranks know alike of the call, and sets up what it needs; false if the call is to
   /// be passed on. The same on all ranks.
   bool select(const PreparedCall& prepared);
@@ -61,32 +66,20 @@ class Interception {
     return MPI_SUCCESS;
   }
 
-  template <class Start>
-  int run_segments(const NativeCall& native, PreparedCall& prepared, const Start& start) {
-    const Algorithm* segments = native_segments();
-    if (!segments_fit(segments->pipelining, prepared.outline())) return native();
-    algorithm_ = segments;
-    const int result = run_native_segments(segments->pipelining, prepared.begin(), start);
-    prepared.end();
-    return result;
-  }
-
   const Algorithm* native_segments() const {
     const Choice& choice = runtime_.configuration().choice(collective_);
     return choice.kind == Choice::Kind::native ? choice.algorithm : nullptr;
   }
-  bool needs_state() const {
-    return may_serve(runtime_.configuration(), collective_) || runtime_.profiler().active() ||
-           native_segments() != nullptr;
-  }
-  const Algorithm* choose_for(const CallOutline& call) const;
-  bool set_up(const Algorithm& algorithm, const CallOutline& call);
+  bool needs_state() const { return may_be_ours_ || runtime_.profiler().active() || native_segments() != nullptr; }
+  inline const Algorithm* choose_for(const CallOutline& call) const;  // inline: some ten ns of each call
+  inline bool set_up(const Algorithm& algorithm, const CallOutline& call);
   bool eligible() const { return communicator_ != nullptr && communicator_->eligible; }
 
   const Inside inside_;
   Runtime& runtime_;
   Collective collective_;
   MPI_Comm comm_;
+  const bool may_be_ours_;  // as far as the user's settings and the rule tell
   Communicator* communicator_;
   const Algorithm* algorithm_ = nullptr;
   Observation observation_;

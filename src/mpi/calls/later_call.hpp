@@ -39,10 +39,11 @@ class LaterCall {
     if (!prepare(*prepared)) return pass_on(native);
     return begin(native, std::move(prepared));
   }
-  /// The same: segments are for blocking calls.
+  /// The MPI library's own in segments are for blocking calls.
+  static constexpr bool is_native_in_segments() { return false; }
   template <class Prepared, class Prepare, class Start>
-  int serve_or_segment(const NativeCall& native, const Prepare& prepare, const Start&) {
-    return serve<Prepared>(native, prepare);
+  int run_segments(const NativeCall& native, const Prepare&, const Start&) {
+    return pass_on(native);
   }
 
  private:

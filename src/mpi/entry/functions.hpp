@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -36,22 +35,24 @@ inline constexpr std::string_view kFunctionNames[] = {
 #undef STRETTO_LARGE_FORM
 
 /// "allreduce" and the like, as a user types it; nullopt if there is none.
-inline std::optional<MpiFunction> find_function(std::string_view lower) {
-  const auto same = [](char typed, char letter) { return typed == std::tolower(static_cast<unsigned char>(letter)); };
+constexpr std::optional<MpiFunction> find_function(std::string_view lower) {
+  const auto same = [](char typed, char letter) {
+    return typed == letter || (letter >= 'A' && letter <= 'Z' && typed == letter - 'A' + 'a');
+  };
   for (std::size_t i = 0; i < std::size(kFunctionNames); ++i) {
     if (std::ranges::equal(lower, kFunctionNames[i], same)) return static_cast<MpiFunction>(i);
   }
   return std::nullopt;
 }
 
+inline constexpr auto kFunctionsOfCollectives = [] {
+  std::array<MpiFunction, std::size(kCollectives)> found{};
+  for (const Collective each : kCollectives) found[static_cast<std::size_t>(each)] = *find_function(name_of(each));
+  return found;
+}();
 /// MPI_<name> of a collective: the blocking form.
-inline MpiFunction function_of(Collective collective) {
-  static const auto all = [] {
-    std::array<MpiFunction, std::size(kCollectives)> found{};
-    for (const Collective each : kCollectives) found[static_cast<std::size_t>(each)] = *find_function(name_of(each));
-    return found;
-  }();
-  return all[static_cast<std::size_t>(collective)];
+constexpr MpiFunction function_of(Collective collective) {
+  return kFunctionsOfCollectives[static_cast<std::size_t>(collective)];
 }
 
 }  // namespace stretto::mpi

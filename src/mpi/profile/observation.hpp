@@ -70,7 +70,7 @@ class Observation {
 
   void ran(const Algorithm* algorithm) {
     if (!wanted_ || algorithm == nullptr) return;
-    record_.algorithm = static_cast<std::uint16_t>(number_of(*algorithm) + 1);
+    record_.algorithm = static_cast<std::uint16_t>(algorithm->number + 1);
     if (algorithm->is_derived()) profiler_.tell_algorithms();  // the rule makes some when it first needs them
   }
 
