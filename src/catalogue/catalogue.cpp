@@ -24,6 +24,7 @@ class Catalogue {
           add(*description, collective);
       }
     }
+    for (std::size_t number = 0; number < entries_.size(); ++number) entries_[number].number = number;
   }
   const std::vector<Algorithm>& entries() const { return entries_; }
 

@@ -351,6 +351,7 @@ TEST(Pipelining, NamesAreAsAUserTypesThem) {
   EXPECT_EQ(ring->algorithm->name, "ring+4");
   EXPECT_EQ(ring->algorithm->pipelining.segments, 4U);
   EXPECT_EQ(ring->algorithm, parse_choice(Collective::allreduce, "ring+4")->algorithm) << "made once";
+  for (const Algorithm& one : algorithms()) EXPECT_EQ(&algorithm_numbered(one.number), &one) << one.name;
   EXPECT_EQ(&algorithm_numbered(ring->algorithm->number), ring->algorithm);
   EXPECT_GE(ring->algorithm->number, algorithms().size());
   const auto long_segments = parse_choice(Collective::allreduce, "rabenseifner+32M");
