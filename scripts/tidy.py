@@ -63,26 +63,23 @@ def main() -> int:
     wanted = {str(file.resolve()) for file in arguments.files} or set(commands)
     CACHE.mkdir(parents=True, exist_ok=True)
 
-    def check(file: str) -> tuple[str, bool, str]:
-        """The file, whether it was known to be clean, and what was found in it."""
+    def check(file: str) -> tuple[bool, str | None]:
+        """Whether it was known to be clean, and what clang-tidy said where it was not content: None where it was."""
         known = CACHE / hashlib.sha256(common + preprocessed(*commands[file])).hexdigest()
         if known.exists():
-            return file, True, ""
+            return True, None
         line = [tool, "-quiet", "-p", str(arguments.build), *EXTRA, file]
         result = subprocess.run(line, check=False, capture_output=True, text=True)
         if result.returncode == 0:
             known.touch()
-            return file, False, ""
-        return file, False, result.stdout + result.stderr
+            return False, None
+        return False, f"{file}: clang-tidy ended with {result.returncode}\n{result.stdout}{result.stderr}"
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(check, sorted(wanted & set(commands))))
-    for _, _, found in results:
-        print(found, end="")
-    bad = [file for file, _, found in results if found]
-    print(
-        f"tidy: {len(results)} sources, {sum(was_known for _, was_known, _ in results)} known, {len(bad)} with findings"
-    )
+    bad = [said for _, said in results if said is not None]
+    print("".join(bad), end="")
+    print(f"tidy: {len(results)} sources, {sum(known for known, _ in results)} known, {len(bad)} with findings")
     return 1 if bad else 0
 
 
