@@ -28,8 +28,11 @@ needed_part() {
 part_beside() {  # name, command...
   beside_name="$1" beside_log="$(mktemp)"
   shift
+  set -m  # a process group of its own, to end all of it
   { start="$SECONDS" code=0; nice -n 10 "$@" || code=$?; echo "$((SECONDS - start)) $code" >"$beside_log.end"; } >"$beside_log" 2>&1 &
   beside_pid=$!
+  set +m
+  trap 'kill -- "-$beside_pid" 2>/dev/null; rm -f "$beside_log" "$beside_log.end"' EXIT
 }
 
 join_part() {
@@ -40,6 +43,7 @@ join_part() {
   read -r seconds code <"$beside_log.end"
   note_part "$beside_name (beside)" "$seconds" "$code"
   rm -f "$beside_log" "$beside_log.end"
+  trap - EXIT
 }
 
 end_of_parts() {
