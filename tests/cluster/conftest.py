@@ -23,13 +23,13 @@ def reason() -> str | None:
 
 
 def traces() -> list[str]:
-    """What a cluster could leave where everybody sees it: names of namespaces and links, mounts."""
+    """What a cluster could leave where everybody sees it: names of namespaces and links, mounts, shared memory."""
     shown = [
         subprocess.run(["ip", *words], capture_output=True, text=True, timeout=LIMIT_S).stdout
         for words in (["netns", "list"], ["-brief", "link"])
     ]
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
-    return [*shown, *mounts]
+    return [*shown, *mounts, *(str(path) for path in Path("/dev/shm").glob("*stretto*"))]
 
 
 @pytest.fixture
