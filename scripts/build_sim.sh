@@ -10,10 +10,6 @@ if ! command -v smpicxx >/dev/null; then
   can_apt || { say "smpicxx is missing: install SimGrid 3.32 or newer (https://simgrid.org)"; exit 1; }
   apt_install libsimgrid-dev
 fi
-# A build directory that was made from another place does not configure.
-cache=build-sim/CMakeCache.txt
-if [ -f "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$repository/sim/simgrid" "$cache"; then
-  rm -rf build-sim
-fi
+remove_moved_build build-sim "$repository/sim/simgrid"
 CXX="$(command -v smpicxx)" cmake -S sim/simgrid -B build-sim -G Ninja
 cmake --build build-sim

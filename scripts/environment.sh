@@ -7,8 +7,13 @@ venv="$repository/.venv"
 export PATH="$PATH:$venv/bin"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+# A build directory that was copied, moved, or made from other sources does not configure: it names the old place.
+remove_moved_build() {  # directory, sources
+  local cache="$1/CMakeCache.txt"
+  if [ -f "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$2" "$cache"; then rm -rf "$1"; fi
+}
 # The engine is compiled in several ways, and in several places: what has been compiled once, wherever, is not again.
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
-  export CCACHE_BASEDIR="$repository" CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+  export CCACHE_BASEDIR="$repository" CCACHE_NOHASHDIR=1
 fi

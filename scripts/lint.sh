@@ -3,11 +3,10 @@
 # from the last commit; `scripts/lint.sh --fix` rewrites instead what can be rewritten. Run scripts/build.sh test before.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
-python_folders=(python tests apps scripts bench)
 
 mapfile -t compiled < <(find src include sim tests bench apps tools -type f \
   \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) 2>/dev/null)
-python_sources=("${python_folders[@]}")
+python_sources=(python tests apps scripts bench)
 
 case "${1:-}" in
   --fix)
