@@ -23,9 +23,10 @@ Function find_in(void* library, const char* name) {
 }  // namespace
 
 CallTable CallTable::of_program() {
-  return {&MPI_Allreduce, &MPI_Reduce,  &MPI_Bcast,     &MPI_Barrier,
-          &MPI_Gather,    &MPI_Scatter, &MPI_Allgather, &MPI_Reduce_scatter_block,
-          &MPI_Alltoall};
+  return {&MPI_Allreduce,      &MPI_Reduce,   &MPI_Bcast,     &MPI_Barrier,
+          &MPI_Gather,         &MPI_Scatter,  &MPI_Allgather, &MPI_Reduce_scatter_block,
+          &MPI_Alltoall,       &MPI_Gatherv,  &MPI_Scatterv,  &MPI_Allgatherv,
+          &MPI_Reduce_scatter, &MPI_Alltoallv};
 }
 
 CallTable CallTable::of_mpi() {
@@ -38,7 +39,12 @@ CallTable CallTable::of_mpi() {
           find_in<decltype(&MPI_Scatter)>(library, "MPI_Scatter"),
           find_in<decltype(&MPI_Allgather)>(library, "MPI_Allgather"),
           find_in<decltype(&MPI_Reduce_scatter_block)>(library, "MPI_Reduce_scatter_block"),
-          find_in<decltype(&MPI_Alltoall)>(library, "MPI_Alltoall")};
+          find_in<decltype(&MPI_Alltoall)>(library, "MPI_Alltoall"),
+          find_in<decltype(&MPI_Gatherv)>(library, "MPI_Gatherv"),
+          find_in<decltype(&MPI_Scatterv)>(library, "MPI_Scatterv"),
+          find_in<decltype(&MPI_Allgatherv)>(library, "MPI_Allgatherv"),
+          find_in<decltype(&MPI_Reduce_scatter)>(library, "MPI_Reduce_scatter"),
+          find_in<decltype(&MPI_Alltoallv)>(library, "MPI_Alltoallv")};
 }
 
 Steering::Steering()
@@ -48,19 +54,19 @@ Steering::Steering()
       mark_(reinterpret_cast<decltype(mark_)>(dlsym(RTLD_DEFAULT, "Stretto_progress_mark"))) {}
 
 void Steering::use(Collective collective, const std::string& algorithm) const {
-  switch (force_(name_of(collective), algorithm.c_str())) {
+  switch (force_(name_of(collective).data(), algorithm.c_str())) {
     case STRETTO_OK:
       return;
     case STRETTO_UNKNOWN_COLLECTIVE:
-      throw UsageError(std::string("the preloaded Stretto does not handle ") + name_of(collective));
+      throw UsageError("the preloaded Stretto does not handle " + std::string(name_of(collective)));
     default:
-      throw UsageError("unknown algorithm '" + algorithm + "' for " + name_of(collective) +
+      throw UsageError("unknown algorithm '" + algorithm + "' for " + std::string(name_of(collective)) +
                        "; `stretto algorithms` lists them");
   }
 }
 
 std::string Steering::last(Collective collective) const {
-  const char* name = last_(name_of(collective));
+  const char* name = last_(name_of(collective).data());
   return name != nullptr ? name : "";
 }
 

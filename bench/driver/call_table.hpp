@@ -19,6 +19,11 @@ struct CallTable {
   decltype(&MPI_Allgather) allgather;
   decltype(&MPI_Reduce_scatter_block) reduce_scatter_block;
   decltype(&MPI_Alltoall) alltoall;
+  decltype(&MPI_Gatherv) gatherv;
+  decltype(&MPI_Scatterv) scatterv;
+  decltype(&MPI_Allgatherv) allgatherv;
+  decltype(&MPI_Reduce_scatter) reduce_scatter;
+  decltype(&MPI_Alltoallv) alltoallv;
 
   // What any program calls: Stretto's entry points where it is preloaded.
   static CallTable of_program();

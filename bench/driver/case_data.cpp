@@ -92,6 +92,7 @@ std::size_t first_difference(const std::vector<std::byte>& data, const Periods& 
 
 CaseData::CaseData(const Options& options, int ranks, std::size_t size_bytes)
     : options_(options),
+      collective_(of_equal_lengths(options.collective)),
       ranks_(ranks),
       count_(size_bytes / bytes_of(options.datatype)),
       period_(std::min(count_, ranks > many_ranks ? short_prime_period : prime_period)) {}
@@ -156,7 +157,7 @@ Periods CaseData::for_every_rank(int from) const {
 }
 
 Periods CaseData::sent_by(int rank) const {
-  switch (options_.collective) {
+  switch (collective_) {
     case Collective::bcast:
     case Collective::barrier:
       return {};
@@ -172,7 +173,7 @@ Periods CaseData::sent_by(int rank) const {
 
 Periods CaseData::expected_by(int rank) {
   combine_for(rank);
-  switch (options_.collective) {
+  switch (collective_) {
     case Collective::allreduce:
     case Collective::reduce_scatter_block:
       return {combined_};

@@ -39,11 +39,11 @@ class CaseData {
 
  private:
   bool reduces() const {
-    return options_.collective == Collective::allreduce || options_.collective == Collective::reduce ||
-           options_.collective == Collective::reduce_scatter_block;
+    return collective_ == Collective::allreduce || collective_ == Collective::reduce ||
+           collective_ == Collective::reduce_scatter_block;
   }
   bool has_some_for_each() const {
-    return options_.collective == Collective::reduce_scatter_block || options_.collective == Collective::alltoall;
+    return collective_ == Collective::reduce_scatter_block || collective_ == Collective::alltoall;
   }
   Periods of_every_rank(int to = 0) const;
   Periods for_every_rank(int from) const;
@@ -56,6 +56,7 @@ class CaseData {
   std::optional<std::string> compare(const std::vector<std::byte>& result, const Periods& expected) const;
 
   const Options& options_;
+  Collective collective_;  // with one length, of which the other forms have the data
   int ranks_;
   std::size_t count_;
   std::size_t period_;  // elements after which the data repeat; prime, so that no chunk size can hide a shift

@@ -44,6 +44,12 @@ CollectiveCase::CollectiveCase(const Options& options, const World& world, std::
       operation_(options.operation == Operation::sum ? MPI_SUM : MPI_MAX) {
   if (data_.count() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw UsageError("sizes=" + std::to_string(size_bytes) + ": more elements than an MPI count holds");
+  const auto ranks = static_cast<std::size_t>(world.size());
+  if (of_equal_lengths(options.collective) == options.collective) return;
+  if (data_.count() * ranks > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw UsageError("sizes=" + std::to_string(size_bytes) + ": more elements in all than an MPI displacement holds");
+  counts_.assign(ranks, static_cast<int>(data_.count()));
+  for (std::size_t rank = 0; rank < ranks; ++rank) displacements_.push_back(static_cast<int>(rank * data_.count()));
 }
 
 void CollectiveCase::prepare(std::uint64_t call, int root, Values values) {
@@ -99,6 +105,36 @@ void CollectiveCase::run(const CallTable& calls, MPI_Comm communicator) {
       break;
     case Collective::barrier:
       calls.barrier(communicator);
+      break;
+    default:
+      run_with_lengths(calls, communicator);
+  }
+}
+
+void CollectiveCase::run_with_lengths(const CallTable& calls, MPI_Comm communicator) {
+  const int count = static_cast<int>(data_.count());
+  const int* counts = counts_.data();
+  const int* displacements = displacements_.data();
+  switch (options_.collective) {
+    case Collective::gatherv:
+      calls.gatherv(send_.data(), count, datatype_, receive_.data(), counts, displacements, datatype_, root_,
+                    communicator);
+      break;
+    case Collective::scatterv:
+      calls.scatterv(send_.data(), counts, displacements, datatype_, receive_.data(), count, datatype_, root_,
+                     communicator);
+      break;
+    case Collective::allgatherv:
+      calls.allgatherv(send_.data(), count, datatype_, receive_.data(), counts, displacements, datatype_, communicator);
+      break;
+    case Collective::reduce_scatter:
+      calls.reduce_scatter(send_.data(), receive_.data(), counts, datatype_, operation_, communicator);
+      break;
+    case Collective::alltoallv:
+      calls.alltoallv(send_.data(), counts, displacements, datatype_, receive_.data(), counts, displacements, datatype_,
+                      communicator);
+      break;
+    default:
       break;
   }
 }

@@ -28,6 +28,8 @@ class CollectiveCase {
   std::uint64_t result_hash() const;
 
  private:
+  void run_with_lengths(const CallTable& calls, MPI_Comm communicator);
+
   const Options& options_;
   const World& world_;
   std::size_t size_bytes_;  // of one rank's block where each rank has one
@@ -35,6 +37,8 @@ class CollectiveCase {
   int root_ = 0;
   MPI_Datatype datatype_;
   MPI_Op operation_;
+  std::vector<int> counts_;         // of those with a length for each rank: the same one for all
+  std::vector<int> displacements_;  // of blocks that lie one behind the other
   std::vector<std::byte> send_;
   std::vector<std::byte> receive_;
   Periods sent_;      // by block of the send buffer

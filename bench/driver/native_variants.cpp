@@ -17,6 +17,8 @@ class Setting {
     return Setting(index);
   }
 
+  // That of allgatherv in Open MPI 4.1 is not.
+  bool is_writable() const { return write(read()); }
   // False if it can no longer be changed.
   bool write(int value) const { return MPI_T_cvar_write(handle_, &value) == MPI_SUCCESS; }
 
@@ -88,12 +90,12 @@ std::vector<Component> components() {
 }
 
 std::string setting_of(Collective collective) {
-  return std::string("coll_tuned_") + name_of(collective) + "_algorithm";
+  return "coll_tuned_" + std::string(name_of(collective)) + "_algorithm";
 }
 
 std::vector<std::string> find_variants(Collective collective) {
   std::vector<std::string> names;
-  if (const auto setting = Setting::find(setting_of(collective))) {
+  if (const auto setting = Setting::find(setting_of(collective)); setting && setting->is_writable()) {
     names = setting->value_names();
     names.erase(names.begin(), names.begin() + (names.empty() ? 0 : 1));  // 0 is to decide by itself
     int ranks = 0;
@@ -137,7 +139,7 @@ struct NativeVariants::Settings {
 #else
 
 std::string in_capitals(Collective collective) {
-  std::string name = name_of(collective);
+  std::string name(name_of(collective));
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
   return name;
 }
@@ -252,8 +254,8 @@ MPI_Comm NativeVariants::communicator_for(const std::string& name) {
   if (std::find(names_.begin(), names_.end(), name) == names_.end()) {
     std::string choices;
     for (const std::string& known : names_) choices += (choices.empty() ? "" : ", ") + known;
-    throw UsageError("native:" + name + ": this MPI library's " + name_of(collective_) + " can be forced to " +
-                     (choices.empty() ? "nothing" : choices));
+    throw UsageError("native:" + name + ": this MPI library's " + std::string(name_of(collective_)) +
+                     " can be forced to " + (choices.empty() ? "nothing" : choices));
   }
   communicators_.push_back(make_communicator(collective_, name));
   return communicators_.back();

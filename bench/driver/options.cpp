@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -11,15 +12,12 @@ namespace {
 template <typename Value, std::size_t n>
 using Names = std::array<std::pair<const char*, Value>, n>;
 
-constexpr Names<Collective, 9> collectives{{{"allreduce", Collective::allreduce},
-                                            {"reduce", Collective::reduce},
-                                            {"bcast", Collective::bcast},
-                                            {"barrier", Collective::barrier},
-                                            {"gather", Collective::gather},
-                                            {"scatter", Collective::scatter},
-                                            {"allgather", Collective::allgather},
-                                            {"reduce_scatter_block", Collective::reduce_scatter_block},
-                                            {"alltoall", Collective::alltoall}}};
+constexpr auto collectives = [] {
+  Names<Collective, std::size(kCollectives)> names;
+  std::ranges::transform(kCollectives, names.begin(),
+                         [](Collective each) { return std::pair(name_of(each).data(), each); });
+  return names;
+}();
 constexpr Names<Datatype, 3> datatypes{
     {{"float", Datatype::float32}, {"double", Datatype::float64}, {"int32", Datatype::int32}}};
 constexpr Names<Operation, 2> operations{{{"sum", Operation::sum}, {"max", Operation::max}}};
@@ -122,16 +120,31 @@ void check(const Options& options) {
                        std::to_string(bytes_of(options.datatype)) + " bytes of a " + name_of(options.datatype));
   }
   const bool reduces = options.collective == Collective::allreduce || options.collective == Collective::reduce;
-  if (options.in_place && !reduces) throw UsageError(std::string("in_place=1: not for ") + name_of(options.collective));
+  if (options.in_place && !reduces) throw UsageError("in_place=1: not for " + std::string(name_of(options.collective)));
 }
 
 }  // namespace
 
-const char* name_of(Collective collective) { return find_name(collectives, collective); }
 const char* name_of(Datatype datatype) { return find_name(datatypes, datatype); }
 const char* name_of(Operation operation) { return find_name(operations, operation); }
-bool has_block_for_each(Collective collective) {
+Collective of_equal_lengths(Collective collective) {
   switch (collective) {
+    case Collective::gatherv:
+      return Collective::gather;
+    case Collective::scatterv:
+      return Collective::scatter;
+    case Collective::allgatherv:
+      return Collective::allgather;
+    case Collective::reduce_scatter:
+      return Collective::reduce_scatter_block;
+    case Collective::alltoallv:
+      return Collective::alltoall;
+    default:
+      return collective;
+  }
+}
+bool has_block_for_each(Collective collective) {
+  switch (of_equal_lengths(collective)) {
     case Collective::gather:
     case Collective::scatter:
     case Collective::allgather:

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "core/collective.hpp"
+
 namespace stretto::bench {
 
 // A request that cannot be carried out; every rank meets it alike, and the program ends with exit code 2.
@@ -17,11 +19,13 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class Collective { allreduce, reduce, bcast, barrier, gather, scatter, allgather, reduce_scatter_block, alltoall };
+using stretto::Collective;
+using stretto::name_of;
 enum class Datatype { float32, float64, int32 };
 enum class Operation { sum, max };
 
-const char* name_of(Collective collective);
+// Those with a length for each rank are given the same for all: of which collective they are a form then.
+Collective of_equal_lengths(Collective collective);
 // Whether a rank has a block for, or of, every other in it.
 bool has_block_for_each(Collective collective);
 const char* name_of(Datatype datatype);

@@ -50,7 +50,7 @@ class Buffers {
       sends_.emplace_back(sent.size() * size_bytes);
       bench::fill_blocks(sends_.back(), sent);
       receives_.emplace_back(std::max<std::size_t>(data->expected_by(rank).size(), 1) * size_bytes);
-      if (request.in_place || request.collective == bench::Collective::bcast)
+      if (request.in_place || request.collective == Collective::bcast)
         bench::fill_blocks(receives_.back(), {data->contribution(rank)});
     }
   }
@@ -74,11 +74,11 @@ stretto::Call call_of_rank(const bench::Options& request, Buffers& buffers, std:
   call.element_bytes = bench::bytes_of(request.datatype);
   call.count = size_bytes / call.element_bytes;
   call.root = root;
-  const bool to_root =
-      request.collective == bench::Collective::reduce || request.collective == bench::Collective::gather;
+  const Collective collective = bench::of_equal_lengths(request.collective);
+  const bool to_root = collective == Collective::reduce || collective == Collective::gather;
   const bool has_output = !to_root || rank == root;
   if (has_output) call.output = buffers.receive(rank);
-  const bool one_buffer = request.collective == bench::Collective::bcast || (request.in_place && has_output);
+  const bool one_buffer = collective == Collective::bcast || (request.in_place && has_output);
   call.input = one_buffer ? call.output : buffers.send(rank);
   return call;
 }
@@ -178,9 +178,8 @@ std::vector<std::int64_t> Model::simulate(const Algorithm& algorithm, std::size_
 
   for (int rank = 0; with_data && rank < machine.ranks; ++rank) {
     if (const auto error = data.find_error(buffers.result(rank), data.expected_by(rank)))
-      throw std::runtime_error(std::string(bench::name_of(request.collective)) + ", " + std::string(algorithm.name) +
-                               ", " + std::to_string(size_bytes) + " bytes, rank " + std::to_string(rank) + ": " +
-                               *error);
+      throw std::runtime_error(std::string(name_of(request.collective)) + ", " + std::string(algorithm.name) + ", " +
+                               std::to_string(size_bytes) + " bytes, rank " + std::to_string(rank) + ": " + *error);
   }
   return exits;
 }

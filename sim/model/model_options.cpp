@@ -54,19 +54,13 @@ bool take_machine(sim::Options& machine, const std::string& key, const std::stri
   return false;
 }
 
-const Algorithm* find_by_name(const std::string& collective, const std::string& name) {
-  for (const Collective known : kCollectives)
-    if (name_of(known) == collective) return find_algorithm(known, name);
-  return nullptr;
-}
-
 void find_algorithms(ModelOptions& options) {
-  const std::string collective = bench::name_of(options.request.collective);
   for (const std::string& name : options.request.algorithms) {
-    const Algorithm* algorithm = find_by_name(collective, name);
+    const Algorithm* algorithm = find_algorithm(options.request.collective, name);
     if (algorithm == nullptr || algorithm->run == nullptr)
       refuse("algorithms", name,
-             "the model has Stretto's own " + collective + " algorithms only; `stretto algorithms` lists them");
+             "the model has Stretto's own " + std::string(name_of(options.request.collective)) +
+                 " algorithms only; `stretto algorithms` lists them");
     if (algorithm->needs.memory != Memory::none && !algorithm->uses_node_memory() && !options.one_node())
       refuse("algorithms", name,
              "needs memory that all ranks share; put them on one node with ranks_per_node=" +

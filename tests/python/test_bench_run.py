@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from profile_writer import Call, write_job
 
+from stretto.algorithms import load_registry
 from stretto.bench.command import main
 from stretto.bench.launch import REPOSITORY
 
@@ -150,6 +151,11 @@ def test_always_the_same_rank_is_late(tmp_path: Path) -> None:
         ["allgather", "--datatype", "int32"],
         ["reduce_scatter_block", "--op", "max"],
         ["alltoall", "--datatype", "double"],
+        ["gatherv", "--datatype", "int32"],
+        ["scatterv", "--root", "1"],
+        ["allgatherv", "--datatype", "double"],
+        ["reduce_scatter", "--op", "max"],
+        ["alltoallv", "--datatype", "int32"],
         ["allreduce", "--in-place", "--datatype", "double", "--arrival", "mif:3"],
         ["bcast", "--arrival", "half-late:200us"],
         ["reduce", "--arrival", "compute-uniform:200us"],
@@ -158,6 +164,18 @@ def test_always_the_same_rank_is_late(tmp_path: Path) -> None:
 def test_every_form_is_verified(tmp_path: Path, arguments: list[str]) -> None:
     content = run_native(tmp_path, *arguments, "--sizes", "8,12K", "--iterations", "5")
     assert len(content["sizes"][1]["samples"]["delays"]) == 5
+
+
+@pytest.mark.parametrize("collective", ["gatherv", "scatterv", "allgatherv", "reduce_scatter", "alltoallv"])
+def test_all_of_a_form_with_lengths_can_be_measured(tmp_path: Path, collective: str) -> None:
+    """Each of Stretto's algorithms that needs no prediction, and what the MPI can be forced to."""
+    output = tmp_path / "out.json"
+    words = [collective, "--algorithms", "all", "--ranks", "3", "--sizes", "4K", "--iterations", "2"]
+    assert main([*words, "--timeout", "60", "--json", str(output)]) == 0
+    algorithms = json.loads(output.read_text())["sizes"][0]["samples"]["algorithms"]
+    wanted = {entry.name for entry in load_registry() if entry.collective == collective}
+    assert wanted <= set(algorithms)
+    assert all(set(algorithms[name]["ran"]) == {name} for name in wanted)
 
 
 def test_the_mpi_library_is_forced_to_each_of_its_algorithms(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from stretto.algorithms import COLLECTIVES
 from stretto.bench.request import (
-    COLLECTIVES,
     DATATYPE_BYTES,
     DEFAULT_SIZES,
     OPERATIONS,

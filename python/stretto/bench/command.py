@@ -113,7 +113,7 @@ def _measure(arguments: argparse.Namespace, console: Console, nodes: Nodes | Non
     check_collective(arguments)
     request = _build_request(arguments)
     machine = describe_machine()
-    with measuring(request) as progress:
+    with measuring(request.collective, request.iterations) as progress:
         run = run_request(request, arguments.mpirun, arguments.timeout, progress, nodes)
     summaries = [summarise(result, run.request) for result in run.sizes]
     print_report(console, run, summaries, machine)

@@ -189,7 +189,7 @@ def show_quick(
     contests: list[Contest] = []
     setup = {}
     for request, metric in requests():
-        with measuring(request) as watcher:
+        with measuring(request.collective, request.iterations) as watcher:
             run = run_request(request, mpirun, timeout_seconds, watcher)
         setup = run.setup
         summaries = [summarise(result, run.request) for result in run.sizes]

@@ -8,10 +8,6 @@ from pathlib import Path
 
 from stretto.errors import StrettoError
 
-COLLECTIVES = (
-    "allreduce", "reduce", "bcast", "barrier", "gather", "scatter",
-    "allgather", "reduce_scatter_block", "alltoall",
-)  # fmt: skip
 DATATYPE_BYTES = {"float": 4, "double": 8, "int32": 4}
 OPERATIONS = ("sum", "max")
 TIMED_PATTERNS = (
