@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 
-from stretto.bench.request import Request
 from stretto.profile.files import Profile
 
 
@@ -23,12 +22,15 @@ def reading(profile: Profile, words: str) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def measuring(request: Request) -> Iterator[Callable[[int, int], None] | None]:
-    """Gives what to call with the index of the size that is being measured and its iteration; None off a terminal."""
+def measuring(what: str, iterations: Sequence[int]) -> Iterator[Callable[[int, int], None] | None]:
+    """Gives what to call with the index of the size that is being measured and its iteration; None off a terminal.
+
+    `iterations`: how many each size has.
+    """
     if not sys.stderr.isatty():
         yield None
         return
-    before = [sum(request.iterations[:index]) for index in range(len(request.sizes))]
+    before = [sum(iterations[:index]) for index in range(len(iterations))]
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(f"measuring {request.collective}", total=sum(request.iterations))
+        task = progress.add_task(f"measuring {what}", total=sum(iterations))
         yield lambda size, iteration: progress.update(task, completed=before[size] + iteration)

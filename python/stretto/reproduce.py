@@ -120,7 +120,7 @@ def run_figure(figure: Figure, arrival: str, ranks: int, mpirun: str, timeout_se
         root=0,
     )
     if figure.simulated is None:
-        with measuring(request) as watcher:
+        with measuring(request.collective, request.iterations) as watcher:
             return run_request(request, mpirun, timeout_seconds, watcher)
     how = figure.simulated
     platform = dataclasses.replace(PLATFORMS[how.platform], placement=how.placement)
