@@ -11,7 +11,7 @@ cpp_tests() { ctest --test-dir build -j "$cores" --output-on-failure --no-tests=
 build_sim() { scripts/build_sim.sh || echo 'test: no SimGrid: the tests of stretto sim are skipped'; }
 
 needed_part 'install' scripts/setup.sh test
-hash -r
+source scripts/environment.sh  # once more: it goes by what is installed
 needed_part 'build' scripts/build.sh test
 needed_part 'build for SimGrid' build_sim
 needed_part 'build with sanitizers' scripts/sanitizers.sh

@@ -5,6 +5,7 @@ The MPI is the one on PATH, an Open MPI. scripts/test_all_mpis.sh names others:
   STRETTO_TEST_FAMILY     openmpi or mpich (Intel MPI is one): how the launcher is spoken to
   STRETTO_TEST_MPICC, STRETTO_TEST_MPIFORT, STRETTO_TEST_MPIRUN   where one is named, the others are not guessed
   STRETTO_TEST_MAX_RANKS  tests with more ranks are left out, or use this many
+  STRETTO_TEST_PROGRAMS   a folder of the tests' programs, compiled, where there is no compiler (scripts/bundle)
   STRETTO_TEST_NATIVE_ENV NAME=VALUE, for runs without Stretto's algorithms: works around a defect of the MPI's own
 """
 
@@ -35,6 +36,7 @@ FAMILY = os.environ.get("STRETTO_TEST_FAMILY", "openmpi")
 MPICC = os.environ.get("STRETTO_TEST_MPICC", "mpicc")
 MPIFORT = os.environ.get("STRETTO_TEST_MPIFORT", "" if "STRETTO_TEST_MPICC" in os.environ else "mpifort")
 MPIRUN = os.environ.get("STRETTO_TEST_MPIRUN", "mpirun")
+PROGRAMS_FOLDER = Path(os.environ["STRETTO_TEST_PROGRAMS"]) if "STRETTO_TEST_PROGRAMS" in os.environ else None
 MAX_RANKS = int(os.environ.get("STRETTO_TEST_MAX_RANKS", "64"))
 # Others than the default MPI have defects that are no news here.
 TOLERANT = "STRETTO_TEST_MPICC" in os.environ
@@ -66,7 +68,11 @@ WITH_LENGTHS = ("scatterv", "gatherv", "allgatherv", "reduce_scatter", "alltoall
 
 @functools.cache
 def mpi_version() -> int:
-    """The major number of the standard that the MPI's header follows."""
+    """The major number of the standard that the MPI's header follows; 0 without a compiler."""
+    if PROGRAMS_FOLDER:
+        return int((PROGRAMS_FOLDER / "mpi_version").read_text())
+    if not shutil.which(MPICC):
+        return 0
     command = [MPICC, "-E", "-P", "-x", "c", "-"]
     source = "#include <mpi.h>\nMPI_VERSION\n"
     text = subprocess.run(command, input=source, check=True, capture_output=True, text=True).stdout
@@ -205,8 +211,8 @@ def run_job(command: Sequence[str | Path], env: Mapping[str, str], limit_s: floa
     except subprocess.TimeoutExpired:
         output = stop(process, token)
         pytest.fail(f"no end within {limit_s} s: {' '.join(map(str, command))}\n{output[-4000:]}")
-    # Hydra ends before it has seen the last of its ranks end.
-    patience_end = time.monotonic() + (5 if FAMILY == "mpich" else 0)
+    # Hydra ends before it has seen the last of its ranks end, and mpirun those that it has killed.
+    patience_end = time.monotonic() + (5 if FAMILY == "mpich" or process.returncode != 0 else 0)
     while processes_with(token) and time.monotonic() < patience_end:
         time.sleep(0.1)
     leftovers = tuple(processes_with(token))
@@ -246,7 +252,7 @@ def has_hwloc() -> bool:
 
 def needs_mpi_4(what: str) -> pytest.MarkDecorator:
     """Marks a test of something that MPI 4 brought; decided without a job."""
-    version = mpi_version() if shutil.which(MPICC) else 0
+    version = mpi_version()
     return pytest.mark.skipif(version < 4, reason=f"{what} need MPI 4, this is MPI {version}")
 
 
@@ -256,6 +262,12 @@ needs_hwloc = pytest.mark.skipif(not has_hwloc(), reason="no libhwloc.so.15 is i
 def night(*values: object, id: str | None = None) -> Any:
     """A set of parameters for `make test-nightly` alone."""
     return pytest.param(*values, marks=pytest.mark.night, id=id)
+
+
+def with_a_core_each(*values: object, ranks: int) -> Any:
+    """A set of parameters for machines with that many cores: fewer would take minutes for it."""
+    cores = len(os.sched_getaffinity(0))
+    return pytest.param(*values, ranks, marks=pytest.mark.skipif(cores < ranks, reason=f"this needs {ranks} cores"))
 
 
 def at_most(ranks: int) -> int:
