@@ -6,6 +6,8 @@
 // For several ranks a node and short blocks, whose cost is in the number of messages. Blocks that are long travel twice
 // to no gain, and a late rank holds back its whole node. On one node it is linear_nonblocking. Where the ranks of a
 // node are consecutive, its blocks arrive where they belong; from elsewhere the root copies them there.
+// Not hierarchical(linear_nonblocking,linear_nonblocking): its root collects from its own node before it turns to the
+// others, and puts blocks in order when all are in. Here it does all at once, each node's blocks as they come.
 
 #include "algorithms/parts/blocks.hpp"
 #include "algorithms/parts/nodes.hpp"

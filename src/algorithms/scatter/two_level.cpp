@@ -6,6 +6,8 @@
 // node and short blocks, whose cost is in the number of messages. Blocks that are long travel twice to no gain, and a
 // late leader holds up its whole node. On one node it is linear_nonblocking. Where the ranks of a node are consecutive,
 // its blocks leave from where they are; others the root packs first.
+// Not hierarchical(linear_nonblocking,linear_nonblocking): its root packs all before it sends any, and serves its own
+// node last. Here it does all at once, and a node whose blocks are packed need not wait for another's.
 
 #include "algorithms/parts/blocks.hpp"
 #include "algorithms/parts/nodes.hpp"
