@@ -1,5 +1,5 @@
 # Everything goes through scripts/, which install what is missing and ask nothing.
-.PHONY: demo test test-nightly check test-all-mpis bench horovod torch build lint format setup clean
+.PHONY: demo test test-nightly check test-all-mpis bench bundle horovod torch build lint format setup clean
 
 demo:
 	@scripts/setup.sh demo
@@ -23,6 +23,10 @@ bench:
 	@scripts/setup.sh build
 	@scripts/build.sh
 	@scripts/bench.sh
+
+bundle:
+	@scripts/setup.sh test
+	@scripts/bundle.sh
 
 horovod:
 	@scripts/setup.sh build

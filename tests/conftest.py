@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import FAMILY, MAX_RANKS, MPICC, MPIFORT, ROOT
+from mpi_jobs import FAMILY, MAX_RANKS, MPICC, MPIFORT, PROGRAMS_FOLDER, ROOT
 
 OPT_IN_MARKERS = {
     "night": "repeats in more ways what others show; make test-nightly, or pytest -m night",
@@ -59,9 +59,20 @@ def compiler_of(source: Path) -> list[str]:
     return [MPIFORT, "-O1", "-g", "-Wall", "-Wno-uninitialized", "-fallow-argument-mismatch"]
 
 
+def already_compiled(source: str, *options: str) -> Path:
+    """Of PROGRAMS_FOLDER, which has the repository's layout."""
+    assert PROGRAMS_FOLDER
+    program = PROGRAMS_FOLDER / (ROOT / "tests" / source).resolve().relative_to(ROOT).with_suffix("")
+    if options or not program.is_file():
+        pytest.skip(f"{source} needs a compiler")
+    return program
+
+
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """compiled("mpi/allreduce_counts.c") gives the program, built once a session; options go to the compiler."""
+    if PROGRAMS_FOLDER:
+        return already_compiled
     directory = tmp_path_factory.mktemp("programs")
     done: dict[tuple[str, ...], Path] = {}
 

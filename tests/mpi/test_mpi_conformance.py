@@ -16,6 +16,7 @@ from mpi_jobs import (
     env_for,
     night,
     run_mpi,
+    with_a_core_each,
 )
 
 RANKS = (1, 2, 3, 4, 5, 7, 8)
@@ -57,7 +58,13 @@ def test_on_one_rank(compiled: Callable[..., Path], collective: str) -> None:
     check_unless_native_fails(compiled(PROGRAMS[collective]), 1, env_for(collective, "default"))
 
 
-@pytest.mark.parametrize(("collective", "ranks"), [(collective, ranks) for collective, ranks in EVERY_RUN if ranks > 1])
+@pytest.mark.parametrize(
+    ("collective", "ranks"),
+    [
+        *((collective, ranks) for collective, ranks in EVERY_RUN if ranks > 1),
+        *(with_a_core_each(collective, ranks=16) for collective in COLLECTIVES),
+    ],
+)
 def test_every_count_and_root(compiled: Callable[..., Path], collective: str, ranks: int) -> None:
     names = ["default", *algorithms(collective), *DERIVED.get(collective, [])]
     run_mpi(compiled(PROGRAMS[collective]), ranks, each_env(collective, names)).check()
