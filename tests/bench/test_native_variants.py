@@ -22,7 +22,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("no mpicxx")
     output = tmp_path_factory.mktemp("variants") / "variants"
     sources = ["tests/bench/native_variants.cpp", "bench/driver/native_variants.cpp", "bench/driver/options.cpp"]
-    flags = ["-std=c++20", "-O1", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-Ibench/driver", "-Iinclude"]
+    flags = ["-std=c++20", "-O1", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-Ibench/driver", "-Iinclude", "-Isrc"]
     subprocess.run(["mpicxx", *flags, *sources, "-o", output], cwd=ROOT, check=True, timeout=LIMIT_S)
     return output
 
