@@ -23,11 +23,13 @@ std::string host_name() {
   return name;
 }
 
-std::unique_ptr<Transport> make_message_transport(MPI_Comm comm) {
-  return std::make_unique<mpi::MpiTransport>(comm, mpi::Waiting::blocking);
+std::unique_ptr<Transport> make_message_transport(const Channel& channel) {
+  return std::make_unique<mpi::MpiTransport>(channel, mpi::Waiting::blocking);
 }
 
-std::unique_ptr<RemoteWords> make_remote_words(MPI_Comm comm, bool) {
+std::unique_ptr<WindowOfWords> make_window_of_words(MPI_Comm, bool) { return nullptr; }
+
+std::unique_ptr<RemoteWords> make_remote_words(MPI_Comm comm, const Channel&, WindowOfWords*) {
   return std::make_unique<smpi::SimulatedWords>(comm);
 }
 

@@ -210,6 +210,7 @@ std::uint64_t Configuration::fingerprint() const {
   mix(deterministic ? 1 : 0);
   mix(single_copy ? 1 : 0);
   mix(hwloc ? 1 : 0);
+  mix(remote_words ? 1 : 0);
   mix(static_cast<std::uint64_t>(background));
   mix(shared_memory_bytes);
   for (char letter : topology_file) mix(static_cast<unsigned char>(letter));
@@ -233,6 +234,10 @@ Configuration read_configuration(std::string& error) {
     configuration.shared_memory_bytes = *mebibytes << 20;
   if (const char* file = setting("STRETTO_TOPOLOGY")) configuration.topology_file = file;
   read_profile(configuration.profile, error);
+  const auto& blocking = configuration.choices[static_cast<std::size_t>(Form::blocking)];
+  configuration.remote_words = std::ranges::any_of(
+      blocking, [](const Choice& choice) { return choice.algorithm != nullptr && choice.algorithm->needs.words; });
+  read_switch("STRETTO_REMOTE_WORDS", "0", "1", configuration.remote_words, error);
   return configuration;
 }
 

@@ -63,7 +63,8 @@ struct Configuration {
   bool hwloc = true;                                         // STRETTO_HWLOC: what ranks are bound to is looked for
   std::string topology_file;  // STRETTO_TOPOLOGY, a topology.conf of Slurm's, or `measure`; empty: none
   ProfileSettings profile;
-  bool verbose = false;  // STRETTO_VERBOSE
+  bool remote_words = false;  // STRETTO_REMOTE_WORDS, or a choice needs them: made in MPI_Init, for rendezvous_tree
+  bool verbose = false;       // STRETTO_VERBOSE
 
   Choice& choice(Collective collective, Form form = Form::blocking) {
     return choices[static_cast<std::size_t>(form)][static_cast<std::size_t>(collective)];

@@ -48,6 +48,27 @@ def test_a_tool_below_may_miss_calls_but_invents_none(compiled: Compiled, algori
     assert sorted(outcome.lines("tool: ")) == sorted(f"rank {rank}: 0 calls" for rank in range(3))
 
 
+@pytest.mark.parametrize(
+    ("settings", "wanted"),
+    [
+        ({}, 3),  # the private one of the world, one by which nodes are found, one of this process alone
+        ({"allreduce": "arrival_stripes"}, 3),
+        ({"scatter": "announced_linear", "gather": "background_linear_nonblocking"}, 3),
+        ({"iallreduce": "ring", "ibcast": "binomial"}, 4),  # and one for requests
+        ({"allreduce": "rendezvous_tree"}, 4),  # and a window
+    ],
+    ids=lambda value: "-".join(value) or "default" if isinstance(value, dict) else None,
+)
+def test_communicators_are_made_in_mpi_init_alone(
+    compiled: Compiled, settings: dict[str, str], wanted: int
+) -> None:
+    """However many the program makes, and calls collectives on."""
+    counter = compiled("interposition/made_communicators.c", "-shared", "-fPIC")
+    env = stretto_env(**settings) | stacked(LIBRARY, counter) | {"CHECK_ANY": "1"}
+    outcome = run_mpi(compiled("mpi/communicator_leaks.c"), 3, env).check()
+    assert outcome.lines("made: ") == [str(wanted)] * 3
+
+
 def test_counted_once_by_stretto_itself(compiled: Compiled) -> None:
     env = stretto_env(allreduce="ring", verbose=1) | stacked(tool(compiled), LIBRARY)
     outcome = run_mpi(compiled("interposition/hundred_calls.c"), 3, env).check()

@@ -93,6 +93,20 @@ def test_freed_communicators_leave_nothing(compiled: Compiled, loading: str, ran
     run_mpi(compiled("mpi/communicator_leaks.c"), ranks, loading_env(loading)).check()
 
 
+@pytest.mark.parametrize("loading", LOADING)
+@pytest.mark.parametrize("ranks", (2, 4))
+def test_threads_meet_on_new_communicators_in_any_order(compiled: Compiled, loading: str, ranks: int) -> None:
+    check_unless_native_fails(compiled("mpi/new_communicators.c"), ranks, loading_env(loading))
+
+
+def test_as_many_communicators_as_without_stretto(compiled: Compiled) -> None:
+    """All that MPICH has, and far more than half of it; of Open MPI's 65 000 no more than are quickly made."""
+    program = [compiled("mpi/most_communicators.c"), "2500"]
+    alone = run_mpi(program, 2, NATIVE_ENV).check().lines("had ")
+    had = run_mpi(program, 2, loading_env("default")).check().lines("had ")
+    assert int(had[0]) >= int(alone[0]) - 3, f"{alone} natively, {had} with Stretto"
+
+
 @pytest.mark.parametrize("loading", ("native", "default"))
 @pytest.mark.parametrize("ranks", (1, 3))
 def test_same_errors_as_native(compiled: Compiled, loading: str, ranks: int) -> None:

@@ -22,13 +22,14 @@ from typing import Any
 
 import numpy as np
 
+from stretto.algorithms import ALWAYS, load_registry
 from stretto.bench.replay import recorded_delays, write_delays
-from stretto.bench.request import Request, UsageError
+from stretto.bench.request import Request, UsageError, is_native
 from stretto.bench.stats import Samples, Times
 from stretto.cluster.namespaces import Nodes
 from stretto.errors import ProgramFailedError, StrettoError
 from stretto.launch.launchers import identify
-from stretto.library import nospin_library, preload_library
+from stretto.library import library_directory, nospin_library, preload_library
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 _GRACE_SECONDS = 3.0
@@ -98,7 +99,18 @@ def build_command(request: Request, mpirun: str, arguments: list[str], preload: 
     if libraries:
         others = os.environ.get("LD_PRELOAD")
         wrapper = ["env", "LD_PRELOAD=" + ":".join([*map(str, libraries), *([others] if others else [])])]
+    if library and _uses_remote_words(request):
+        wrapper.append("STRETTO_REMOTE_WORDS=1")
     return [*launcher, *options, "-np", str(request.ranks), *wrapper, str(driver), *arguments]
+
+
+def _uses_remote_words(request: Request) -> bool:
+    """Whether any of its algorithms needs what only MPI_Init can make; the driver names them later."""
+    named = [algorithm for algorithm in request.algorithms if not is_native(algorithm) and algorithm not in ALWAYS]
+    if not named or not (library_directory().parent / "bin" / "stretto-registry").is_file():
+        return False  # a library by itself knows what it has
+    names = [entry.name for entry in load_registry() if entry.needs_atomics]
+    return any(name in algorithm for algorithm in named for name in names)
 
 
 Watcher = Callable[[int, int], None]  # told of the index of a size, and the iteration there

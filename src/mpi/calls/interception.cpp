@@ -46,7 +46,9 @@ bool Interception::select(const PreparedCall& prepared) {
   const CallOutline call = prepared.outline();
   const Configuration& configuration = runtime_.configuration();
   if (!eligible() || !may_serve(configuration, collective_, call.bytes(), communicator_->size)) return false;
-  runtime_.engine(*communicator_, comm_).provide_for(configuration.choice(collective_));
+  Engine* const engine = runtime_.engine(*communicator_, comm_);
+  if (engine == nullptr) return false;
+  engine->provide_for(configuration.choice(collective_));
   // What cannot be had is known to be so from now on: then choose again.
   for (int attempt = 0; attempt < 2; ++attempt) {
     algorithm_ = choose_for(call);

@@ -10,21 +10,19 @@ namespace {
 
 constexpr int kLearnAfter = History::kWindow / 2;  // calls: long enough for the exchange to have ended by itself
 constexpr std::uint64_t kForgetAfter = std::uint64_t{4} * History::kWindow;  // calls
-constexpr std::uint64_t kFirstStream = 1024;                                 // beyond those of calls beside
-constexpr std::uint64_t kStreams = 8192;                                     // twice, as tags go up to 32767 at least
+constexpr std::uint64_t kFirstStream = kStreamsOfCall;                       // beyond those of calls beside
+constexpr std::uint64_t kStreams = kStreamsOfCall / 2;                       // of calls, each expected or not
+constexpr std::uint32_t kTellingStream = 2 * kStreamsOfCall + kStreamsOfAlgorithm;
 constexpr unsigned kMostDoublings = 12;
 constexpr std::size_t kMostAheadBytes = std::size_t{256} << 20;  // of all blocks: what comes early needs memory
 constexpr std::chrono::milliseconds kHintPatience{1};            // longer than the background looks
 
 }  // namespace
 
-Anticipation::Anticipation(MPI_Comm comm, Endpoint& endpoint, Hints& hints, Anticipated& tally, bool ahead)
-    : comm_(comm), endpoint_(endpoint), hints_(hints), tally_(tally), ahead_allowed_(ahead) {
-  clock_offset_ns_ = compare_clocks(comm).offset_ns;
-  MPI_Group group = MPI_GROUP_NULL;
-  PMPI_Comm_group(comm, &group);
-  PMPI_Comm_create(comm, group, &hints_comm_);
-  PMPI_Group_free(&group);
+Anticipation::Anticipation(MPI_Comm comm, const Channel& channel, Endpoint& endpoint, Hints& hints, Anticipated& tally,
+                           bool ahead)
+    : comm_(comm), channel_(channel), endpoint_(endpoint), hints_(hints), tally_(tally), ahead_allowed_(ahead) {
+  clock_offset_ns_ = compare_clocks(channel, endpoint.nodes).offset_ns;
   for (Telling& telling : tellings_) telling.all.resize(static_cast<std::size_t>(endpoint.size));
 }
 
@@ -37,9 +35,8 @@ void Anticipation::close() {
   give_up();
   // Some have told the others for a call that does not come: so do the rest, that it may end.
   if (hinted_ && !told_) tell_others(common_clock_ns());
-  for (Telling& telling : tellings_) PMPI_Wait(&telling.request, MPI_STATUS_IGNORE);
+  for (Telling& telling : tellings_) finish(telling);
   for (const auto& site : sites_) PMPI_Wait(&site->exchange, MPI_STATUS_IGNORE);
-  PMPI_Comm_free(&hints_comm_);
   update_work();
 }
 
@@ -82,7 +79,7 @@ void Anticipation::run(const Signature& signature, const Algorithm& algorithm, c
     Group group(endpoint_, algorithm.needs_prediction() ? stream(is_expected(number, algorithm)) : 0);
     Call mine = call;
     if (!may_begin(site, algorithm, call.root)) {
-      PMPI_Wait(&telling().request, MPI_STATUS_IGNORE);  // nothing else of ours is under way
+      finish(telling());  // nothing else of ours is under way
       hinted_order_.emplace(telling().all);
     }
     mine.order = order_for(site, algorithm);
@@ -179,21 +176,28 @@ void Anticipation::learn(Site& site) {
 
 void Anticipation::tell_others(std::int64_t expected_ns) {
   Telling& now = telling();
-  PMPI_Wait(&now.request, MPI_STATUS_IGNORE);  // of an earlier call that this rank could do without
+  finish(now);  // of an earlier call that this rank could do without
   told_ = true;
   now.mine = expected_ns;
-  PMPI_Iallgather(&now.mine, 1, MPI_INT64_T, now.all.data(), 1, MPI_INT64_T, hints_comm_, &now.request);
+  static const Algorithm* const allgather = find_algorithm(Collective::allgather, "bruck");
+  Call call;
+  call.input = reinterpret_cast<const std::byte*>(&now.mine);
+  call.output = reinterpret_cast<std::byte*>(now.all.data());
+  call.count = sizeof now.mine;
+  const auto number = static_cast<std::uint32_t>(&now - tellings_.data());
+  now.group.emplace(endpoint_, kTellingStream + number * kStreamsOfAlgorithm);
+  now.exchange.emplace(run_algorithm(*now.group, *allgather, call));
+  now.exchange->start();
 }
 
-// SimGrid's MPI_Test says nothing of a request that is null.
-bool Anticipation::has_ended(MPI_Request& request) {
-  int done = 1;
-  if (request != MPI_REQUEST_NULL) PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-  return done != 0;
+void Anticipation::finish(Telling& telling) {
+  if (telling.exchange) endpoint_.executor.finish(*telling.exchange, endpoint_.transport);
 }
 
 bool Anticipation::others_have_told() {
-  if (!hinted_order_ && told_ && has_ended(telling().request)) hinted_order_.emplace(telling().all);
+  if (hinted_order_ || !told_) return hinted_order_.has_value();
+  if (telling().under_way()) endpoint_.executor.poll(endpoint_.transport);
+  if (!telling().under_way()) hinted_order_.emplace(telling().all);
   return hinted_order_.has_value();
 }
 
@@ -202,7 +206,7 @@ void Anticipation::hint() {
   if (!lock || closed_) return;
   const auto expected_ns = hints_.expected_end_ns();
   // A mark waits for nobody: where others are so far behind, this rank tells when it arrives.
-  if (hinted_ && !told_ && expected_ns && has_ended(telling().request)) tell_others(*expected_ns - clock_offset_ns_);
+  if (hinted_ && !told_ && expected_ns && !telling().under_way()) tell_others(*expected_ns - clock_offset_ns_);
   update_work();
 }
 
@@ -264,7 +268,7 @@ void Anticipation::give_up() {
   PMPI_Alltoall(sent.data(), 1, MPI_INT, coming.data(), 1, MPI_INT, comm_);
   for (int rank = 0; rank < endpoint_.size; ++rank) {
     for (int left = coming[static_cast<std::size_t>(rank)]; left > 0; --left)
-      PMPI_Recv(nullptr, 0, MPI_BYTE, rank, static_cast<int>(stream(true)), comm_, MPI_STATUS_IGNORE);
+      channel_.receive(nullptr, 0, rank, stream(true));
   }
 }
 

@@ -22,6 +22,7 @@
 #include "prediction/hints.hpp"
 #include "prediction/history.hpp"
 #include "prediction/recurrence.hpp"
+#include "transport/mpi/channel.hpp"
 
 namespace stretto::mpi {
 
@@ -35,8 +36,13 @@ struct Anticipated {
 
 class Anticipation final : public Driven {
  public:
-  /// Collective over `comm`, the engine's. `ahead`: calls may be begun before the program is in them.
-  Anticipation(MPI_Comm comm, Endpoint& endpoint, Hints& hints, Anticipated& tally, bool ahead);
+  /// Of streams, for the calls beside, for those that are anticipated, and for what ranks tell of their arrival.
+  static constexpr std::uint32_t kRuns = 3;
+
+  /// A communicator of the program's: what ranks agree on is agreed upon there, in the program's calls. `channel` is
+  /// the endpoint's, with kRuns runs of streams, and all of them outlive this. Collective. `ahead`: calls may be begun
+  /// before the program is in them.
+  Anticipation(MPI_Comm comm, const Channel& channel, Endpoint& endpoint, Hints& hints, Anticipated& tally, bool ahead);
   ~Anticipation() override;
   Anticipation(const Anticipation&) = delete;
   Anticipation& operator=(const Anticipation&) = delete;
@@ -76,7 +82,9 @@ class Anticipation final : public Driven {
   struct Telling {
     std::int64_t mine = 0;
     std::vector<std::int64_t> all;  // by rank
-    MPI_Request request = MPI_REQUEST_NULL;
+    std::optional<Group> group;
+    std::optional<Task> exchange;  // under way, or done; none before the first
+    bool under_way() const { return exchange && !exchange->done(); }
   };
   static constexpr std::size_t kTellings = 8;
   // A call that was begun before the program was in it.
@@ -98,7 +106,7 @@ class Anticipation final : public Driven {
   void note_arrival(Site& site);
   void learn(Site& site);
   void tell_others(std::int64_t expected_ns);
-  static bool has_ended(MPI_Request& request);
+  void finish(Telling& telling);
   bool others_have_told();
   void begin_ahead();
   void give_up();
@@ -108,7 +116,7 @@ class Anticipation final : public Driven {
   std::atomic<bool> arriving_{false};  // the program waits for mutex_: the background, between two looks, yields it
   std::atomic<bool> has_work_{false};
   MPI_Comm comm_;
-  MPI_Comm hints_comm_ = MPI_COMM_NULL;
+  const Channel& channel_;
   Endpoint& endpoint_;
   Hints& hints_;
   Anticipated& tally_;

@@ -45,9 +45,9 @@ int most_on_a_node(const std::vector<int>& nodes) {
 }
 
 // Waiting ranks drive MPI's progress by looking for a message; it would stay where it is.
-void poke_mpi(void* comm) {
+void poke_mpi(void* world) {
   int found = 0;
-  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, *static_cast<MPI_Comm*>(comm), &found, MPI_STATUS_IGNORE);
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, static_cast<World*>(world)->comm(), &found, MPI_STATUS_IGNORE);
 }
 
 // Says once a process, and from one of the ranks only, why there is no shared memory.
@@ -59,32 +59,31 @@ void complain_once(bool speaker, const std::string& message) {
 
 }  // namespace
 
-MPI_Comm make_own_communicator(MPI_Comm comm) {
-  MPI_Comm own = MPI_COMM_NULL;
-  MPI_Group group = MPI_GROUP_NULL;
-  PMPI_Comm_group(comm, &group);
-  PMPI_Comm_create(comm, group, &own);  // not a dup, which would copy the program's attributes
-  PMPI_Group_free(&group);
-  return own;
+std::unique_ptr<Engine> Engine::make(MPI_Comm comm, World& world, const Configuration& configuration) {
+  std::unique_ptr<Channel> channel = Channel::open(comm, world.carrier(), Anticipation::kRuns);
+  if (channel == nullptr) return nullptr;
+  return std::unique_ptr<Engine>(new Engine(comm, world, std::move(channel), configuration));
 }
 
-Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubscribed)
-    : pool_limit_(configuration.shared_memory_bytes), ahead_allowed_(configuration.background != Background::off) {
-  comm_ = make_own_communicator(comm);
-  PMPI_Comm_rank(comm_, &rank_);
-  PMPI_Comm_size(comm_, &size_);
-
+Engine::Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, const Configuration& configuration)
+    : comm_(comm),
+      world_(world),
+      channel_(std::move(channel)),
+      rank_(channel_->rank()),
+      size_(channel_->size()),
+      pool_limit_(configuration.shared_memory_bytes),
+      ahead_allowed_(configuration.background != Background::off) {
   single_copy_ = configuration.single_copy;
-  nodes_ = find_nodes(comm_);
+  nodes_ = world_.nodes_of(*channel_);
   shared_nodes_ = find_shared(nodes_);
   for (int rank = 0; rank < size_; ++rank) {
     if (nodes_[static_cast<std::size_t>(rank)] == nodes_[static_cast<std::size_t>(rank_)]) mates_.push_back(rank);
   }
   shared_nodes_.boards = can_share_memory() && shared_nodes_.count > 0;  // until one is refused
   if (can_share_memory() && are_one(nodes_)) share_board();
-  platform_ = make_platform({&processes_, oversubscribed, &poke_mpi, &comm_});
+  platform_ = make_platform({&processes_, world_.oversubscribed(), &poke_mpi, &world_});
   choose_transport();
-  maps_ = std::make_unique<RankMaps>(discover_topology(comm_, nodes_, configuration));
+  maps_ = std::make_unique<RankMaps>(world_.topology_of(*channel_, nodes_));
   endpoint_ = std::make_unique<Endpoint>(rank_, size_, *platform_, *transport_);
   endpoint_->board = board_.get();
   endpoint_->nodes = nodes_;
@@ -93,9 +92,12 @@ Engine::Engine(MPI_Comm comm, const Configuration& configuration, bool oversubsc
 
 Engine::~Engine() {
   if (anticipation_) background_->remove(*anticipation_);
-  anticipation_.reset();
+  close();
+}
+
+void Engine::close() {
+  if (anticipation_) anticipation_->close();
   words_.reset();
-  if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
 }
 
 void Engine::choose_transport() {
@@ -103,7 +105,7 @@ void Engine::choose_transport() {
     std::byte* memory = board_segment_.memory() + Board::memory_bytes(size_);
     transport_ = std::make_unique<shm::MailboxTransport>(memory, size_, rank_, *platform_);
   } else {
-    transport_ = make_message_transport(comm_);
+    transport_ = make_message_transport(*channel_);
   }
 }
 
@@ -147,14 +149,15 @@ void Engine::ensure_words() {
     words_ = std::make_unique<shm::SharedWords>(board_segment_.memory() + board_segment_.bytes() -
                                                 shm::SharedWords::memory_bytes(size_));
   } else {
-    words_ = make_remote_words(comm_, shared_nodes_.count > 0 || are_one(nodes_));
+    words_ = make_remote_words(comm_, *channel_, world_.words());
   }
   endpoint_->words = words_.get();
   words_refused_ = words_ == nullptr;
   static std::atomic<bool> told{false};
   if (!words_refused_ || rank_ != 0 || told.exchange(true)) return;
   std::fprintf(stderr,
-               "stretto: no one-sided atomics that work between these ranks in this MPI library (Open MPI: try "
+               "stretto: no one-sided atomics between these ranks: they are there where STRETTO_REMOTE_WORDS=1, or an "
+               "algorithm that is set, asks for them in MPI_Init and the MPI library has some that work (Open MPI: try "
                "--mca osc pt2pt). rendezvous_tree gives way to others.\n");
 }
 
@@ -236,16 +239,10 @@ bool Engine::ensure_pool(std::size_t bytes) {
   return !pool_refused_;
 }
 
-void Engine::abandon() {
-  if (anticipation_) anticipation_->close();
-  words_.reset();
-  comm_ = MPI_COMM_NULL;
-}
-
 void Engine::anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background) {
   anticipated_ |= 1U << static_cast<unsigned>(collective);
   if (anticipation_) return;
-  anticipation_ = std::make_unique<Anticipation>(comm_, *endpoint_, hints, tally, may_begin_ahead());
+  anticipation_ = std::make_unique<Anticipation>(comm_, *channel_, *endpoint_, hints, tally, may_begin_ahead());
   background_ = &background;
   background.add(*anticipation_);
 }

@@ -14,6 +14,7 @@
 #include "core/remote_words.hpp"
 #include "mpi/engine/anticipation.hpp"
 #include "mpi/engine/in_flight.hpp"
+#include "mpi/engine/world.hpp"
 #include "select/rules.hpp"
 #include "topology/rank_maps.hpp"
 #include "transport/shm/mailboxes.hpp"
@@ -24,14 +25,13 @@ namespace stretto::mpi {
 
 class BackgroundWork;
 
-/// The same ranks, for messages of our own. Collective.
-MPI_Comm make_own_communicator(MPI_Comm comm);
-
-/// The engine's side of a communicator: an own MPI communicator for its messages, and shared memory where all ranks are
-/// on one node, or where asked for on each of several. Making one is a collective operation.
+/// The engine's side of a communicator: a channel for its messages, and shared memory where all ranks are on one node,
+/// or where asked for on each of several. What its ranks agree on is agreed upon by the MPI library's collectives on
+/// the program's communicator itself, while the program is in one: nobody else can be in one there.
 class Engine {
  public:
-  Engine(MPI_Comm comm, const Configuration& configuration, bool oversubscribed);
+  /// Collective over `comm`. nullptr, on all ranks alike, where there are no tags left for its messages.
+  static std::unique_ptr<Engine> make(MPI_Comm comm, World& world, const Configuration& configuration);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -62,10 +62,11 @@ class Engine {
   /// Half of the largest pool that ensure_pool may make.
   std::size_t max_pool_window() const { return pool_refused_ ? 0 : largest_pool() / 2; }
   std::int64_t recent_skew_ns() const { return shares_memory() ? board_->recent_skew_ns() : 0; }
-  /// MPI_Finalize has begun: nothing is under way any more, and communicators are no longer ours to free. Collective.
-  void abandon();
+  /// MPI_Finalize has begun: nothing is under way any more. Collective.
+  void close();
 
  private:
+  Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, const Configuration& configuration);
   std::size_t largest_pool() const { return std::bit_floor(pool_limit_); }
   int place_of(const Algorithm& algorithm) const;
   /// Gives each of several nodes a board, for hierarchies in their memory. Where some node refuses no node has one, and
@@ -78,9 +79,11 @@ class Engine {
   std::vector<pid_t> share_processes();
   std::optional<shm::Segment> share_segment(std::size_t bytes, const char* purpose);
 
-  MPI_Comm comm_ = MPI_COMM_NULL;
-  int rank_ = 0;
-  int size_ = 0;
+  MPI_Comm comm_;  // the program's
+  World& world_;
+  std::unique_ptr<Channel> channel_;
+  int rank_;
+  int size_;
   std::size_t pool_limit_ = 0;
   bool pool_refused_ = false;
   bool ahead_allowed_ = false;
@@ -107,10 +110,10 @@ class Engine {
 struct Communicator {
   static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
 
-  bool eligible = false;  // an intracommunicator of at least two ranks, all of this world
+  bool eligible = false;  // an intracommunicator of at least two ranks, all of this world, with tags for its messages
   int rank = 0;
   int size = 0;
-  std::unique_ptr<Engine> engine;       // made when first needed
+  std::unique_ptr<Engine> engine;       // made when first needed, by all ranks in one call
   std::unique_ptr<InFlight> in_flight;  // made with the communicator, where the user wants it
 
   // For the profile:

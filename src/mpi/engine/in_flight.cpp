@@ -10,13 +10,6 @@
 namespace stretto::mpi {
 namespace {
 
-std::uint32_t highest_tag(MPI_Comm comm) {
-  int* value = nullptr;
-  int found = 0;
-  PMPI_Comm_get_attr(comm, MPI_TAG_UB, static_cast<void*>(&value), &found);
-  return found != 0 ? static_cast<std::uint32_t>(*value) : 32767;  // which MPI guarantees
-}
-
 // Later calls may be given other algorithms than those that are named now, so the insides of nodes are looked for
 // anyway; only these tell the user if they cannot be found.
 bool asks_for_insides(const Configuration& configuration) {
@@ -28,28 +21,33 @@ bool asks_for_insides(const Configuration& configuration) {
 
 }  // namespace
 
-InFlight::InFlight(MPI_Comm comm, const Configuration& configuration, bool oversubscribed, ProxyRequests& proxies,
-                   std::atomic<int>& under_way)
-    : proxies_(proxies), under_way_(under_way) {
-  int rank = 0;
-  comm_ = make_own_communicator(comm);
-  PMPI_Comm_rank(comm_, &rank);
-  PMPI_Comm_size(comm_, &size_);
-  nodes_ = find_nodes(comm_);
-  platform_ = make_platform({nullptr, oversubscribed, nullptr, nullptr});
-  transport_ = make_message_transport(comm_);
-  const Topology known = discover_topology(comm_, nodes_, configuration);
-  maps_ = std::make_unique<RankMaps>(
-      discover_insides(comm_, known, nodes_, configuration, asks_for_insides(configuration)));
-  endpoint_ = std::make_unique<Endpoint>(rank, size_, *platform_, *transport_);
-  endpoint_->nodes = nodes_;
-  endpoint_->maps = maps_.get();
-  slots_ = std::min(kMostSlots, (highest_tag(comm_) + 1) / kStreamsOfCall);
-  next_persistent_stream_ = slots_ * kStreamsOfCall;
+std::unique_ptr<InFlight> InFlight::make(MPI_Comm comm, World& world, const Configuration& configuration,
+                                         ProxyRequests& proxies, std::atomic<int>& under_way) {
+  const std::uint32_t runs = std::max(world.carrier().tags.all() / kPartOfTags, kFewestRuns);
+  std::unique_ptr<Channel> channel = Channel::open(comm, world.carrier(), runs);
+  if (channel == nullptr) return nullptr;
+  return std::unique_ptr<InFlight>(
+      new InFlight(comm, world, std::move(channel), runs, configuration, proxies, under_way));
 }
 
-InFlight::~InFlight() {
-  if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+InFlight::InFlight(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, std::uint32_t runs,
+                   const Configuration& configuration, ProxyRequests& proxies, std::atomic<int>& under_way)
+    : channel_(std::move(channel)),
+      size_(channel_->size()),
+      proxies_(proxies),
+      under_way_(under_way),
+      nodes_(world.nodes_of(*channel_)),
+      slots_(std::min(kMostSlots, runs / 2)),
+      next_persistent_stream_(slots_ * kStreamsOfCall),
+      end_of_streams_(runs * kStreamsOfCall) {
+  platform_ = make_platform({nullptr, world.oversubscribed(), nullptr, nullptr});
+  transport_ = make_message_transport(*channel_);
+  const Topology known = world.topology_of(*channel_, nodes_);
+  maps_ =
+      std::make_unique<RankMaps>(discover_insides(comm, known, nodes_, configuration, asks_for_insides(configuration)));
+  endpoint_ = std::make_unique<Endpoint>(channel_->rank(), size_, *platform_, *transport_);
+  endpoint_->nodes = nodes_;
+  endpoint_->maps = maps_.get();
 }
 
 int InFlight::start(std::unique_ptr<PreparedCall> prepared, const Algorithm& algorithm, MPI_Request* request) {
@@ -65,7 +63,7 @@ std::unique_ptr<InFlight::Persistent> InFlight::make_persistent(std::unique_ptr<
                                                                 const Algorithm& algorithm, MPI_Request* request) {
   const std::scoped_lock lock(mutex_);
   const std::uint32_t stream = next_persistent_stream_;
-  if (stream + kStreamsOfCall > highest_tag(comm_)) return nullptr;
+  if (stream == end_of_streams_) return nullptr;
   next_persistent_stream_ += kStreamsOfCall;
   const int tag = proxies_.take_tag();
   proxies_.make_persistent(tag, request);

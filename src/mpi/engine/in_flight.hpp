@@ -20,16 +20,18 @@
 #include "mpi/calls/prepared_call.hpp"
 #include "mpi/engine/driven.hpp"
 #include "mpi/engine/proxy_requests.hpp"
+#include "mpi/engine/world.hpp"
 #include "select/configuration.hpp"
 
 namespace stretto::mpi {
 
 class InFlight final : public Driven {
  public:
-  /// Collective over `comm`. `under_way` counts the process' calls.
-  InFlight(MPI_Comm comm, const Configuration& configuration, bool oversubscribed, ProxyRequests& proxies,
-           std::atomic<int>& under_way);
-  ~InFlight() override;
+  /// Collective over `comm`, a communicator of the program's, which it may outlive. nullptr, on all ranks alike, where
+  /// there are no tags left for its messages. `under_way` counts the process' calls.
+  static std::unique_ptr<InFlight> make(MPI_Comm comm, World& world, const Configuration& configuration,
+                                        ProxyRequests& proxies, std::atomic<int>& under_way);
+  ~InFlight() override = default;
   InFlight(const InFlight&) = delete;
   InFlight& operator=(const InFlight&) = delete;
 
@@ -46,10 +48,11 @@ class InFlight final : public Driven {
 
   bool poll() override;
   bool has_work() const override { return pending_.load(std::memory_order_acquire) > 0; }
-  /// MPI_Finalize has begun: communicators are no longer ours to free.
-  void abandon() { comm_ = MPI_COMM_NULL; }
 
  private:
+  InFlight(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, std::uint32_t runs,
+           const Configuration& configuration, ProxyRequests& proxies, std::atomic<int>& under_way);
+
   struct UnderWay {
     std::shared_ptr<PreparedCall> prepared;  // shared with a persistent one, which may be freed meanwhile
     const Algorithm* algorithm;
@@ -62,6 +65,9 @@ class InFlight final : public Driven {
   // So many non-blocking calls run at once, each in its own streams, where there are tags enough; more wait for the one
   // whose streams they take.
   static constexpr std::uint32_t kMostSlots = 64;
+  // What a communicator takes of all tags, if that is enough for so many runs of streams.
+  static constexpr std::uint32_t kPartOfTags = 256;
+  static constexpr std::uint32_t kFewestRuns = 8;
 
   void add(UnderWay call);
   void begin(UnderWay& call);
@@ -69,8 +75,8 @@ class InFlight final : public Driven {
   bool stream_is_taken(std::uint32_t stream) const;
 
   std::mutex mutex_;
-  MPI_Comm comm_ = MPI_COMM_NULL;
-  int size_ = 0;
+  std::unique_ptr<Channel> channel_;
+  int size_;
   ProxyRequests& proxies_;
   std::atomic<int>& under_way_;
   std::atomic<int> pending_{0};
@@ -80,8 +86,9 @@ class InFlight final : public Driven {
   std::unique_ptr<RankMaps> maps_;
   std::unique_ptr<Endpoint> endpoint_;
   std::uint64_t calls_ = 0;
-  std::uint32_t slots_ = 0;
-  std::uint32_t next_persistent_stream_ = 0;
+  std::uint32_t slots_;
+  std::uint32_t next_persistent_stream_;
+  std::uint32_t end_of_streams_;
   std::vector<std::unique_ptr<UnderWay>> running_;
   std::deque<std::unique_ptr<UnderWay>> waiting_;  // in the order of their starts
 };

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "transport/mpi/mpi_transport.hpp"
-#include "transport/mpi/window_words.hpp"
 
 namespace stretto::mpi {
 
@@ -19,12 +18,16 @@ std::string host_name() {
   return name;
 }
 
-std::unique_ptr<Transport> make_message_transport(MPI_Comm comm) {
-  return std::make_unique<mpi::MpiTransport>(comm, mpi::Waiting::polling);
+std::unique_ptr<Transport> make_message_transport(const Channel& channel) {
+  return std::make_unique<mpi::MpiTransport>(channel, mpi::Waiting::polling);
 }
 
-std::unique_ptr<RemoteWords> make_remote_words(MPI_Comm comm, bool shared) {
-  return mpi::WindowWords::create(comm, shared);
+std::unique_ptr<WindowOfWords> make_window_of_words(MPI_Comm world, bool shared) {
+  return WindowOfWords::open(world, shared);
+}
+
+std::unique_ptr<RemoteWords> make_remote_words(MPI_Comm comm, const Channel& members, WindowOfWords* window) {
+  return window == nullptr ? nullptr : WindowWords::create(comm, members, *window);
 }
 
 }  // namespace stretto::mpi

@@ -10,6 +10,8 @@
 #include "core/platform.hpp"
 #include "core/remote_words.hpp"
 #include "core/transport.hpp"
+#include "transport/mpi/channel.hpp"
+#include "transport/mpi/window_words.hpp"
 #include "transport/shm/node_platform.hpp"
 
 namespace stretto::mpi {
@@ -22,11 +24,15 @@ std::unique_ptr<Platform> make_platform(const shm::NodeFacts& facts);
 /// By which files and messages know this node.
 std::string host_name();
 
-/// Messages over MPI. `comm` carries nothing else and outlives the transport.
-std::unique_ptr<Transport> make_message_transport(MPI_Comm comm);
+/// Messages over MPI. `channel` outlives the transport.
+std::unique_ptr<Transport> make_message_transport(const Channel& channel);
 
-/// Words of all ranks of `comm`, which outlives them. Collective, as is their end; nullptr, on all ranks alike, where
-/// the MPI library has none that work. `shared`: some ranks share a node.
-std::unique_ptr<RemoteWords> make_remote_words(MPI_Comm comm, bool shared);
+/// Room for such words, if the machine needs a window. Collective over `world`; nullptr on all ranks alike. `shared`:
+/// some ranks share a node.
+std::unique_ptr<WindowOfWords> make_window_of_words(MPI_Comm world, bool shared);
+
+/// Words of the ranks of `members`, in `window` unless the machine has others. Collective over `comm`, a communicator
+/// of theirs; nullptr, on all ranks alike, where there are none.
+std::unique_ptr<RemoteWords> make_remote_words(MPI_Comm comm, const Channel& members, WindowOfWords* window);
 
 }  // namespace stretto::mpi

@@ -83,28 +83,23 @@ void Runtime::start() {
   }
   std::uint64_t range[2] = {configuration_.fingerprint(), ~configuration_.fingerprint()};
   PMPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
-  int rank = 0;
-  int size = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
   if (range[0] != ~range[1]) {
     refuse(
         "stretto: the ranks have different STRETTO_* settings; give all of them the same environment "
         "(`stretto run` does)");
   }
-  profiler_.start(configuration_, rank, size);
+  world_.open(configuration_);
+  profiler_.start(configuration_, world_);
   PMPI_Comm_dup(MPI_COMM_SELF, &self_);
   PMPI_Comm_set_errhandler(self_, MPI_ERRORS_RETURN);
-  measure_node();
   prepare_background();
+  if (configuration_.non_blocking) proxies_.open();
   active_ = true;
   introduce(MPI_COMM_WORLD);
 }
 
 void Runtime::start_without_world() {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Runtime::forget, &keyval_, nullptr);
-  // How many ranks share the node is not known: wait as if they were too many, which is never far wrong.
-  node_ranks_ = node_cores_ + 1;
   active_ = true;
 }
 
@@ -132,10 +127,8 @@ void Runtime::prepare_background() {
 void Runtime::prepare_in_flight(Communicator& communicator, MPI_Comm comm) {
   const bool driven = background_.is_threaded() || configuration_.background == Background::polled;
   if (!configuration_.non_blocking || !driven || !communicator.eligible || communicator.in_flight) return;
-  if (!proxies_.is_open()) proxies_.open();
-  communicator.in_flight =
-      std::make_unique<InFlight>(comm, configuration_, node_ranks_ > node_cores_, proxies_, in_flight_);
-  background_.add(*communicator.in_flight);
+  communicator.in_flight = InFlight::make(comm, world_, configuration_, proxies_, in_flight_);
+  if (communicator.in_flight) background_.add(*communicator.in_flight);
 }
 
 void Runtime::introduce(MPI_Comm comm) {
@@ -143,31 +136,18 @@ void Runtime::introduce(MPI_Comm comm) {
   if (Communicator* communicator = this->communicator(comm)) prepare_in_flight(*communicator, comm);
 }
 
-void Runtime::measure_node() {
-  MPI_Comm node = MPI_COMM_NULL;
-  PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  sched_getaffinity(0, sizeof cores, &cores);
-  PMPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, node);
-  PMPI_Comm_size(node, &node_ranks_);
-  node_cores_ = CPU_COUNT(&cores);
-  PMPI_Comm_free(&node);
-}
-
 void Runtime::finish() {
   if (!active_) return;
   if (configuration_.verbose) report();
-  profiler_.finish(communicators_);
+  profiler_.finish(world_, communicators_);
   background_.stop();
   active_ = false;
   if (self_ != MPI_COMM_NULL) PMPI_Comm_free(&self_);
   for (Communicator* communicator : communicators_) {
-    if (communicator->engine) communicator->engine->abandon();
-    if (communicator->in_flight) communicator->in_flight->abandon();
+    if (communicator->engine) communicator->engine->close();
   }
-  for (const auto& orphan : orphans_) orphan->abandon();
   proxies_.close();
+  world_.close();
 }
 
 Communicator* Runtime::communicator(MPI_Comm comm, bool blocking) {
@@ -228,11 +208,16 @@ void Runtime::describe_peers(Communicator& communicator, MPI_Comm comm, bool int
   }
 }
 
-Engine& Runtime::engine(Communicator& communicator, MPI_Comm comm) {
-  if (!communicator.engine) {
-    communicator.engine = std::make_unique<Engine>(comm, configuration_, node_ranks_ > node_cores_);
+Engine* Runtime::make_engine(Communicator& communicator, MPI_Comm comm) {
+  communicator.engine = Engine::make(comm, world_, configuration_);
+  communicator.eligible = communicator.engine != nullptr;
+  static std::atomic<bool> told{false};
+  if (!communicator.engine && communicator.rank == 0 && !told.exchange(true)) {
+    std::fprintf(stderr,
+                 "stretto: this MPI library has no tags left for another communicator: calls on it, and on those that "
+                 "follow until some are freed, are the MPI library's own\n");
   }
-  return *communicator.engine;
+  return communicator.engine.get();
 }
 
 int Runtime::forget(MPI_Comm, int, void* state, void*) {
@@ -262,7 +247,7 @@ void Runtime::let_go(std::unique_ptr<InFlight> in_flight) {
 // A communicator with processes that were spawned or connected to may hold some that run without Stretto. Both sides
 // see each other outside their own world, so both leave it alone.
 bool Runtime::within_world(MPI_Comm comm) const {
-  if (self_ == MPI_COMM_NULL) return true;  // sessions have no world
+  if (!world_.is_open()) return false;  // sessions have none
   MPI_Group world = MPI_GROUP_NULL;
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Group common = MPI_GROUP_NULL;

@@ -14,6 +14,7 @@
 #include "mpi/engine/communicator.hpp"
 #include "mpi/engine/persistent_calls.hpp"
 #include "mpi/engine/proxy_requests.hpp"
+#include "mpi/engine/world.hpp"
 #include "mpi/profile/profiler.hpp"
 #include "mpi/profile/requests.hpp"
 #include "select/configuration.hpp"
@@ -76,8 +77,10 @@ class Runtime {
   void introduce(MPI_Comm comm);
   /// Whether non-blocking calls of Stretto's are under way in this process.
   bool any_in_flight() const { return in_flight_.load(std::memory_order_relaxed) > 0; }
-  /// Its engine, made when first needed: a collective operation.
-  Engine& engine(Communicator& communicator, MPI_Comm comm);
+  /// Its engine, made when first needed: a collective operation. nullptr, on all ranks alike, where it cannot be.
+  Engine* engine(Communicator& communicator, MPI_Comm comm) {
+    return communicator.engine ? communicator.engine.get() : make_engine(communicator, comm);
+  }
 
   /// A communicator of this process alone that the program knows nothing of; MPI_COMM_NULL without MPI_Init.
   MPI_Comm self() const { return self_; }
@@ -96,9 +99,9 @@ class Runtime {
  private:
   static int forget(MPI_Comm comm, int keyval, void* state, void* extra);
   Communicator* make_communicator(MPI_Comm comm, bool blocking);
+  Engine* make_engine(Communicator& communicator, MPI_Comm comm);
   bool within_world(MPI_Comm comm) const;
   static void describe_peers(Communicator& communicator, MPI_Comm comm, bool inter);
-  void measure_node();
   void prepare_background();
   void prepare_in_flight(Communicator& communicator, MPI_Comm comm);
   void let_go(std::unique_ptr<InFlight> in_flight);
@@ -115,8 +118,7 @@ class Runtime {
   bool active_ = false;
   int keyval_ = MPI_KEYVAL_INVALID;
   MPI_Comm self_ = MPI_COMM_NULL;  // of our own, returning errors; null without MPI_Init
-  int node_ranks_ = 1;
-  int node_cores_ = 1;
+  World world_;
   std::atomic<std::uint64_t> epoch_{1};  // rises when a communicator dies, so that threads drop what they remember
   std::mutex mutex_;
   std::vector<Communicator*> communicators_;

@@ -8,13 +8,11 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <mutex>
 #include <optional>
 
 #include "mpi/engine/machine.hpp"
 #include "mpi/places/binding.hpp"
 #include "mpi/places/latency_probe.hpp"
-#include "topology/network.hpp"
 
 namespace stretto::mpi {
 namespace {
@@ -61,49 +59,9 @@ std::vector<std::string> share_host_names(MPI_Comm comm, std::size_t ranks) {
   return hosts;
 }
 
-void complain_once(const std::string& file, const std::string& error) {
-  static std::atomic<bool> told{false};
-  if (told.exchange(true)) return;
+void complain(const std::string& file, const std::string& error) {
   std::fprintf(stderr, "stretto: STRETTO_TOPOLOGY=%s: %s; who shares a node is all that is known of places\n",
                file.c_str(), error.c_str());
-}
-
-// nullopt, with an error, if the text is wrong or lacks a node.
-std::optional<Topology> place(const std::string& text, const std::vector<int>& nodes,
-                              const std::vector<std::string>& hosts, std::string& error) {
-  const Network network = parse_topology_conf(text, error);
-  if (!error.empty()) return std::nullopt;
-  Topology topology = topology_of_network(network, nodes, hosts, error);
-  if (!error.empty()) return std::nullopt;
-  return topology;
-}
-
-std::optional<Topology> topology_of_file(MPI_Comm comm, int rank, const std::vector<int>& nodes,
-                                         const std::string& file, std::string& error) {
-  const std::optional<std::string> text =
-      share_text(comm, rank == 0, rank == 0 ? read_file(file, error) : std::nullopt);
-  if (!text) return std::nullopt;
-  return place(*text, nodes, share_host_names(comm, nodes.size()), error);
-}
-
-// Measured once, and again for a communicator with nodes that were not there.
-std::optional<Topology> topology_by_time(MPI_Comm comm, int rank, const std::vector<int>& nodes, bool verbose,
-                                         std::string& error) {
-  static std::mutex mutex;
-  static std::optional<std::string> latest;
-  const std::vector<std::string> hosts = share_host_names(comm, nodes.size());
-  std::unique_lock lock(mutex);
-  const std::optional<std::string> mine = latest;
-  lock.unlock();
-  if (const std::optional<std::string> known = share_text(comm, rank == 0, mine)) {
-    if (std::optional<Topology> topology = place(*known, nodes, hosts, error)) return topology;
-  }
-  const std::string text = measure_network(comm, nodes, hosts);
-  lock.lock();
-  latest = text;
-  lock.unlock();
-  if (verbose && rank == 0) std::fprintf(stderr, "stretto: measured, as a topology.conf:\n%s", text.c_str());
-  return place(text, nodes, hosts, error);
 }
 
 int count_of(const std::vector<int>& nodes) {
@@ -132,41 +90,34 @@ bool is_alone(int rank, const std::vector<int>& nodes) {
 
 }  // namespace
 
-std::vector<int> find_nodes(MPI_Comm comm) {
-  MPI_Comm node_comm = MPI_COMM_NULL;
-  MPI_Group all = MPI_GROUP_NULL, on_node = MPI_GROUP_NULL;
-  int rank = 0;
-  int size = 0;
-  PMPI_Comm_rank(comm, &rank);
-  PMPI_Comm_size(comm, &size);
-  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node_comm);
-  PMPI_Comm_group(comm, &all);
-  PMPI_Comm_group(node_comm, &on_node);
-  const int first = 0;  // ranks are in the order of `comm`
-  int lowest = 0;
-  PMPI_Group_translate_ranks(on_node, 1, &first, all, &lowest);
-  PMPI_Group_free(&on_node);
-  PMPI_Group_free(&all);
-  PMPI_Comm_free(&node_comm);
-  std::vector<int> nodes(static_cast<std::size_t>(size));
-  PMPI_Allgather(&lowest, 1, MPI_INT, nodes.data(), 1, MPI_INT, comm);
-  return nodes;
-}
-
-Topology discover_topology(MPI_Comm comm, const std::vector<int>& nodes, const Configuration& configuration) {
+Places discover_places(MPI_Comm world, const std::vector<int>& nodes, const Configuration& configuration) {
   const std::string& file = configuration.topology_file;
   const bool measured = file == kMeasure;
-  if (file.empty() || (measured && count_of(nodes) < kFewestMeasured)) {
-    return topology_of_nodes(static_cast<int>(nodes.size()), nodes);
-  }
+  if (file.empty() || (measured && count_of(nodes) < kFewestMeasured)) return {};
   int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_rank(world, &rank);
   std::string error;
-  const std::optional<Topology> found = measured ? topology_by_time(comm, rank, nodes, configuration.verbose, error)
-                                                 : topology_of_file(comm, rank, nodes, file, error);
-  if (found) return *found;
-  if (rank == 0) complain_once(file, error);
-  return topology_of_nodes(static_cast<int>(nodes.size()), nodes);
+  const std::optional<std::string> mine = rank == 0 && !measured ? read_file(file, error) : std::nullopt;
+  std::optional<std::string> text = measured ? std::nullopt : share_text(world, rank == 0, mine);
+  Places places;
+  if (measured || text) places.hosts = share_host_names(world, nodes.size());
+  if (measured) text = measure_network(world, nodes, places.hosts);
+  if (measured && configuration.verbose && rank == 0)
+    std::fprintf(stderr, "stretto: measured, as a topology.conf:\n%s", text->c_str());
+  if (text) places.network = parse_topology_conf(*text, error);
+  if (text && error.empty()) topology_of_network(*places.network, nodes, places.hosts, error);
+  if (error.empty() && text) return places;
+  if (rank == 0) complain(file, error);
+  return {};
+}
+
+Topology topology_of(const Places& places, const std::vector<int>& nodes, const std::vector<int>& world_ranks) {
+  if (!places.network) return topology_of_nodes(static_cast<int>(nodes.size()), nodes);
+  std::vector<std::string> hosts;
+  hosts.reserve(world_ranks.size());
+  for (int rank : world_ranks) hosts.push_back(places.hosts[static_cast<std::size_t>(rank)]);
+  std::string error;  // none: the network has the nodes of the whole world
+  return topology_of_network(*places.network, nodes, hosts, error);
 }
 
 Topology discover_insides(MPI_Comm comm, const Topology& known, const std::vector<int>& nodes,

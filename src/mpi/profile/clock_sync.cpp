@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "core/clock.hpp"
 
@@ -9,25 +10,24 @@ namespace stretto::mpi {
 namespace {
 
 constexpr int kRoundTrips = 100;
-constexpr int kTag = 0;
 
 // Answers a client with rank 0's time, as far as this node knows it.
-void serve(MPI_Comm leaders, int client, const ClockOffset& mine) {
+void serve(const Channel& channel, int client, const ClockOffset& mine) {
   for (int trip = 0; trip < kRoundTrips; ++trip) {
-    PMPI_Recv(nullptr, 0, MPI_BYTE, client, kTag, leaders, MPI_STATUS_IGNORE);
+    channel.receive(nullptr, 0, client);
     const std::int64_t answer[2] = {monotonic_ns() - mine.offset_ns, mine.error_ns};
-    PMPI_Send(answer, 2, MPI_INT64_T, client, kTag, leaders);
+    channel.send(answer, sizeof answer, client);
   }
 }
 
-ClockOffset ask(MPI_Comm leaders, int reference) {
+ClockOffset ask(const Channel& channel, int reference) {
   std::int64_t least = std::numeric_limits<std::int64_t>::min();
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
   std::int64_t answer[2] = {0, 0};
   for (int trip = 0; trip < kRoundTrips; ++trip) {
     const std::int64_t sent = monotonic_ns();
-    PMPI_Send(nullptr, 0, MPI_BYTE, reference, kTag, leaders);
-    PMPI_Recv(answer, 2, MPI_INT64_T, reference, kTag, leaders, MPI_STATUS_IGNORE);
+    channel.send(nullptr, 0, reference);
+    channel.receive(answer, sizeof answer, reference);
     const std::int64_t received = monotonic_ns();
     // It answered after we had sent and before we received.
     least = std::max(least, sent - answer[0]);
@@ -38,41 +38,35 @@ ClockOffset ask(MPI_Comm leaders, int reference) {
   return {monotonic_ns(), least + (most - least) / 2, width / 2 + answer[1]};
 }
 
-ClockOffset compare_leaders(MPI_Comm leaders) {
-  int node = 0;
-  int nodes = 0;
-  PMPI_Comm_rank(leaders, &node);
-  PMPI_Comm_size(leaders, &nodes);
+// By one rank of each node, `leaders`, of which this is number `node`.
+ClockOffset compare_leaders(const Channel& channel, const std::vector<int>& leaders, std::size_t node) {
   ClockOffset mine{monotonic_ns(), 0, 0};
-  for (int distance = 1; distance < nodes; distance *= 2) {
-    if (node < distance && node + distance < nodes) serve(leaders, node + distance, mine);
-    if (node >= distance && node < 2 * distance) mine = ask(leaders, node - distance);
+  for (std::size_t distance = 1; distance < leaders.size(); distance *= 2) {
+    if (node < distance && node + distance < leaders.size()) serve(channel, leaders[node + distance], mine);
+    if (node >= distance && node < 2 * distance) mine = ask(channel, leaders[node - distance]);
   }
   return mine;
 }
 
 }  // namespace
 
-ClockOffset compare_clocks(MPI_Comm comm) {
-  int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
-  MPI_Comm node = MPI_COMM_NULL;
-  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-  int place = 0;
-  PMPI_Comm_rank(node, &place);
-  MPI_Comm leaders = MPI_COMM_NULL;
-  PMPI_Comm_split(comm, place == 0 ? 0 : MPI_UNDEFINED, rank, &leaders);
-  std::int64_t values[3] = {0, 0, 0};
-  if (leaders != MPI_COMM_NULL) {
-    const ClockOffset mine = compare_leaders(leaders);
-    values[0] = mine.at_ns;
-    values[1] = mine.offset_ns;
-    values[2] = mine.error_ns;
-    PMPI_Comm_free(&leaders);
+ClockOffset compare_clocks(const Channel& channel, std::span<const int> nodes) {
+  const int leader = nodes[static_cast<std::size_t>(channel.rank())];
+  ClockOffset mine;
+  if (leader != channel.rank()) {
+    channel.receive(&mine, sizeof mine, leader);
+    return mine;
   }
-  PMPI_Bcast(values, 3, MPI_INT64_T, 0, node);
-  PMPI_Comm_free(&node);
-  return {values[0], values[1], values[2]};
+  std::vector<int> leaders, mates;
+  for (int rank = 0; rank < channel.size(); ++rank) {
+    const int node = nodes[static_cast<std::size_t>(rank)];
+    if (node == rank) leaders.push_back(rank);
+    if (node == leader && rank != leader) mates.push_back(rank);
+  }
+  const auto place = std::ranges::lower_bound(leaders, leader) - leaders.begin();
+  mine = compare_leaders(channel, leaders, static_cast<std::size_t>(place));
+  for (int mate : mates) channel.send(&mine, sizeof mine, mate);
+  return mine;
 }
 
 }  // namespace stretto::mpi

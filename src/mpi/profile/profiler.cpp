@@ -12,6 +12,7 @@
 
 #include "catalogue/catalogue.hpp"
 #include "core/clock.hpp"
+#include "mpi/engine/world.hpp"
 #include "mpi/profile/calibration.hpp"
 #include "mpi/profile/clock_sync.hpp"
 
@@ -66,9 +67,11 @@ std::string Profiler::find_error(const ProfileSettings& settings) {
   return "";
 }
 
-void Profiler::start(const Configuration& configuration, int world_rank, int world_size) {
+void Profiler::start(const Configuration& configuration, const World& world) {
   const ProfileSettings& settings = configuration.profile;
   if (settings.directory.empty()) return;
+  const int world_rank = world.rank();
+  const int world_size = world.size();
   world_rank_ = world_rank;
   every_ = settings.every;
   recording_ = settings.from_start;
@@ -78,22 +81,22 @@ void Profiler::start(const Configuration& configuration, int world_rank, int wor
   }
   std::uint64_t run = 0;
   if (world_rank == 0 && getrandom(&run, sizeof run, 0) != sizeof run) run = static_cast<std::uint64_t>(monotonic_ns());
-  PMPI_Bcast(&run, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  PMPI_Bcast(&run, 1, MPI_UINT64_T, 0, world.comm());
   std::string error;
   const bool opened = file_.open({settings.directory, world_rank, world_size, run, settings.max_bytes}, error);
   int first_without = opened ? world_size : world_rank;
-  PMPI_Allreduce(MPI_IN_PLACE, &first_without, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  PMPI_Allreduce(MPI_IN_PLACE, &first_without, 1, MPI_INT, MPI_MIN, world.comm());
   if (first_without < world_size) {
     if (world_rank == first_without) std::fprintf(stderr, "stretto: STRETTO_PROFILE: %s\n", error.c_str());
-    PMPI_Barrier(MPI_COMM_WORLD);  // a launcher ends the job at the first exit: not before the message is out
+    PMPI_Barrier(world.comm());  // a launcher ends the job at the first exit: not before the message is out
     std::exit(2);
   }
   tell_job(configuration);
-  tell_clock();
-  tell_alpha();
+  tell_clock(world);
+  tell_alpha(world);
 }
 
-void Profiler::finish(const std::vector<Communicator*>& communicators) {
+void Profiler::finish(const World& world, const std::vector<Communicator*>& communicators) {
   if (!active()) return;
   for (const Communicator* communicator : communicators) {
     if (communicator->index == Communicator::kUnknown) continue;
@@ -101,7 +104,7 @@ void Profiler::finish(const std::vector<Communicator*>& communicators) {
     fact(R"({"fact":"communicator_name","index":)" + std::to_string(communicator->index) + R"(,"name":)" +
          json_string(name_of(communicator->comm)) + "}");
   }
-  tell_clock();
+  tell_clock(world);
   file_.mark_finished();
   file_.close();
 }
@@ -134,18 +137,14 @@ void Profiler::tell_algorithms() {
   told_algorithms_.store(count, std::memory_order_relaxed);
 }
 
-void Profiler::tell_clock() {
-  const ClockOffset clock = compare_clocks(MPI_COMM_WORLD);
+void Profiler::tell_clock(const World& world) {
+  const ClockOffset clock = compare_clocks(world.channel(), world.nodes());
   fact(R"({"fact":"clock","at_ns":)" + std::to_string(clock.at_ns) + R"(,"offset_ns":)" +
        std::to_string(clock.offset_ns) + R"(,"error_ns":)" + std::to_string(clock.error_ns) + "}");
 }
 
-// A communicator of our own: the program's messages may be on their way in the world.
-void Profiler::tell_alpha() {
-  MPI_Comm ours = MPI_COMM_NULL;
-  PMPI_Comm_dup(MPI_COMM_WORLD, &ours);
-  const Calibration calibration = measure_point_to_point(ours);
-  PMPI_Comm_free(&ours);
+void Profiler::tell_alpha(const World& world) {
+  const Calibration calibration = measure_point_to_point(world.channel(), world.nodes());
   const auto tell = [this](const char* kind, const std::vector<OneWay>& points) {
     if (points.empty()) return;
     std::string list;

@@ -50,9 +50,9 @@ class Profiler {
   static std::string find_error(const ProfileSettings& settings);
   /// After MPI_Init, on all ranks alike. The settings have no error. Ends the process with a message if the profile
   /// cannot be written.
-  void start(const Configuration& configuration, int world_rank, int world_size);
+  void start(const Configuration& configuration, const World& world);
   /// Before MPI_Finalize, on all ranks alike.
-  void finish(const std::vector<Communicator*>& communicators);
+  void finish(const World& world, const std::vector<Communicator*>& communicators);
 
   /// Calls are counted, and communicators known, from MPI_Init to MPI_Finalize.
   bool active() const { return file_.is_open(); }
@@ -80,8 +80,8 @@ class Profiler {
 
  private:
   void tell_job(const Configuration& configuration);
-  void tell_clock();
-  void tell_alpha();
+  void tell_clock(const World& world);
+  void tell_alpha(const World& world);
   void fact(const std::string& json) { file_.add_fact(json); }
 
   profile::ProfileFile file_;

@@ -22,7 +22,6 @@ bool MpiTransport::may_send(const Transfer& transfer) const {
 
 void MpiTransport::post(Transfer& transfer) {
   const bool sends = transfer.kind == Transfer::Kind::send;
-  const int tag = static_cast<int>(transfer.stream);
   transfer.parts = static_cast<unsigned>(transfer.bytes / kPartBytes) + 1;
   if (sends) ++sends_;
   const bool ahead = transfer.stream == abandonable_ && abandonable_ != 0;
@@ -32,10 +31,12 @@ void MpiTransport::post(Transfer& transfer) {
     const int count = static_cast<int>(std::min(kPartBytes, transfer.bytes - at));
     MPI_Request request = MPI_REQUEST_NULL;
     if (sends) {
-      PMPI_Isend(transfer.data + at, count, MPI_BYTE, transfer.peer, tag, comm_, &request);
+      PMPI_Isend(transfer.data + at, count, MPI_BYTE, channel_.real(transfer.peer),
+                 channel_.tag_of(transfer.peer, transfer.stream), channel_.comm(), &request);
     } else {
-      const int source = transfer.peer == kAnyRank ? MPI_ANY_SOURCE : transfer.peer;
-      PMPI_Irecv(transfer.data + at, count, MPI_BYTE, source, tag, comm_, &request);
+      const int source = transfer.peer == kAnyRank ? MPI_ANY_SOURCE : channel_.real(transfer.peer);
+      PMPI_Irecv(transfer.data + at, count, MPI_BYTE, source, channel_.own_tag(transfer.stream), channel_.comm(),
+                 &request);
     }
     int done = 0;
     // Most small messages are, and then cost no round through progress(). Those that are begun ahead are not, and MPI

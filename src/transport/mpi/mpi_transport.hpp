@@ -8,6 +8,7 @@
 
 #include "core/executor.hpp"
 #include "core/transport.hpp"
+#include "transport/mpi/channel.hpp"
 
 namespace stretto::mpi {
 
@@ -19,8 +20,8 @@ enum class Waiting {
 
 class MpiTransport final : public Transport {
  public:
-  /// `comm` carries nothing but the engine's messages and outlives the transport.
-  MpiTransport(MPI_Comm comm, Waiting waiting) : comm_(comm), waiting_(waiting) {}
+  /// `channel` outlives the transport.
+  MpiTransport(const Channel& channel, Waiting waiting) : channel_(channel), waiting_(waiting) {}
 
   void start(Transfer& transfer) override;
   bool progress(Executor& executor, bool may_wait) override;
@@ -42,7 +43,7 @@ class MpiTransport final : public Transport {
   void post(Transfer& transfer);
   bool finish_part(Transfer& transfer);
 
-  MPI_Comm comm_;
+  const Channel& channel_;
   Waiting waiting_;
   std::vector<MPI_Request> requests_;
   std::vector<Transfer*> owners_;  // of the requests, by index

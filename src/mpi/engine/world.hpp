@@ -1,0 +1,58 @@
+// World: what the processes of MPI_COMM_WORLD know of each other from MPI_Init on, and the one communicator of our own,
+// over which the engines of all communicators send their messages.
+//
+// No communicator is made later, in a call of the program's: to number one the MPI library needs an order among the
+// threads of all its ranks, and that is the program's to keep, not ours
+// (docs/decisions/0020-one-private-communicator.md).
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mpi/places/discovery.hpp"
+#include "transport/mpi/channel.hpp"
+#include "transport/mpi/window_words.hpp"
+
+namespace stretto::mpi {
+
+class World {
+ public:
+  /// In MPI_Init; collective.
+  void open(const Configuration& configuration);
+  /// In MPI_Finalize, when nothing of ours is under way any more; collective.
+  void close();
+  bool is_open() const { return carrier_.comm != MPI_COMM_NULL; }
+
+  MPI_Comm comm() const { return carrier_.comm; }
+  int rank() const { return carrier_.rank; }
+  int size() const { return carrier_.size; }
+  /// Of each rank the lowest on its node.
+  const std::vector<int>& nodes() const { return nodes_; }
+  bool oversubscribed() const { return node_ranks_ > node_cores_; }
+  PrivateCommunicator& carrier() { return carrier_; }
+  /// The messages of all ranks.
+  const Channel& channel() const { return *channel_; }
+  /// Of each rank of a communicator the lowest on its node.
+  std::vector<int> nodes_of(const Channel& members) const;
+  Topology topology_of(const Channel& members, const std::vector<int>& nodes_of_members) const;
+  /// nullptr where nobody wants one, or the MPI library has none.
+  WindowOfWords* words() { return words_.get(); }
+
+ private:
+  void find_nodes();
+  bool some_share_a_node() const;
+
+  PrivateCommunicator carrier_;
+  std::vector<int> nodes_;
+  // Where nothing is known of the node: wait as if its ranks were too many, which is never far wrong.
+  int node_ranks_ = 2;
+  int node_cores_ = 1;
+  std::unique_ptr<Channel> channel_;
+  Places places_;
+  std::unique_ptr<WindowOfWords> words_;
+};
+
+}  // namespace stretto::mpi
