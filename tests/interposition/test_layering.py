@@ -59,9 +59,7 @@ def test_a_tool_below_may_miss_calls_but_invents_none(compiled: Compiled, algori
     ],
     ids=lambda value: "-".join(value) or "default" if isinstance(value, dict) else None,
 )
-def test_communicators_are_made_in_mpi_init_alone(
-    compiled: Compiled, settings: dict[str, str], wanted: int
-) -> None:
+def test_communicators_are_made_in_mpi_init_alone(compiled: Compiled, settings: dict[str, str], wanted: int) -> None:
     """However many the program makes, and calls collectives on."""
     counter = compiled("interposition/made_communicators.c", "-shared", "-fPIC")
     env = stretto_env(**settings) | stacked(LIBRARY, counter) | {"CHECK_ANY": "1"}

@@ -99,6 +99,21 @@ def test_threads_meet_on_new_communicators_in_any_order(compiled: Compiled, load
     check_unless_native_fails(compiled("mpi/new_communicators.c"), ranks, loading_env(loading))
 
 
+# With Stretto alone in charge of the waits, as MPICH and Intel MPI have it even where they wait in MPI_Recv.
+@pytest.mark.alone
+@pytest.mark.parametrize("ranks", (2, 4))
+def test_ranks_that_wait_serve_what_is_under_way(compiled: Compiled, ranks: int) -> None:
+    run_mpi(compiled("mpi/beside_waiting.c"), ranks, loading_env("default")).check()
+
+
+@pytest.mark.parametrize("left_open", (False, True))
+def test_what_is_complete_is_not_open(compiled: Compiled, left_open: bool) -> None:
+    program: list[str | Path] = [compiled("mpi/open_requests.c"), *(["keep one"] if left_open else [])]
+    outcome = run_mpi(program, 3, stretto_env(verbose=1)).check()
+    said = [line for line in outcome.lines("stretto: rank 0: ") if "never completed" in line]
+    assert [line.split()[0] for line in said] == (["1"] if left_open else []), said
+
+
 def test_as_many_communicators_as_without_stretto(compiled: Compiled) -> None:
     """All that MPICH has, and far more than half of it; of Open MPI's 65 000 no more than are quickly made."""
     program = [compiled("mpi/most_communicators.c"), "2500"]

@@ -34,6 +34,7 @@ class Handler {
   int Request_free(MPI_Request* request) noexcept;
   int Start(MPI_Request* request) noexcept;
   int Startall(int count, MPI_Request* requests) noexcept;
+  int Win_free(MPI_Win* window) noexcept;
 
  private:
   template <class Attempt, class Completed>

@@ -1,5 +1,5 @@
-// What may start or complete a non-blocking collective: of interest only while there is one, of ours or for the
-// profile.
+// What may start or complete what goes on beside the program: non-blocking collectives, of ours or for the profile; and
+// all else that is open, by number.
 #include <sched.h>
 
 #include "mpi/calls/handlers.hpp"
@@ -9,6 +9,24 @@ namespace stretto::mpi {
 
 // Polls in vain before the core is offered to others.
 static constexpr unsigned kPatientRounds = 100;
+
+namespace {
+
+// Those among some requests that are complete, and still there.
+struct Persistent {
+  OpenOperations& open;
+  int count;
+  const MPI_Request* requests;
+
+  void completed(int index) const {
+    if (index != MPI_UNDEFINED) open.completed(requests[index]);
+  }
+  void completed_all() const {
+    for (int index = 0; index < count; ++index) completed(index);
+  }
+};
+
+}  // namespace
 
 // While collectives of ours are under way, whoever waits drives them. `attempt(done)` asks MPI once, without waiting.
 template <class Attempt>
@@ -30,30 +48,41 @@ int Handler::drive(const Attempt& attempt) {
 template <class Attempt, class Completed>
 int Handler::complete(int count, MPI_Request* requests, const Attempt& attempt, const Completed& completed) {
   Requests& observed = Runtime::get().requests();
-  if (!observed.any()) return drive(attempt);
-  const Inside inside;
-  Completing completing(observed, requests, count);
-  const int result = drive(attempt);
-  if (result == MPI_SUCCESS) completed(completing);
+  OpenOperations& open = Runtime::get().open_operations();
+  if (!open.any_requests() && !observed.any()) return drive(attempt);
+  const int before = OpenOperations::count_live(count, requests);
+  Persistent persistent{open, count, requests};
+  int result = MPI_SUCCESS;
+  if (observed.any()) {
+    const Inside inside;
+    Completing completing(observed, requests, count);
+    result = drive(attempt);
+    if (result == MPI_SUCCESS) completed(completing);
+  } else {
+    result = drive(attempt);
+  }
+  const int after = OpenOperations::count_live(count, requests);
+  open.completed(before - after);
+  if (after > 0 && result == MPI_SUCCESS) completed(persistent);
   return result;
 }
 
 int Handler::Wait(MPI_Request* request, MPI_Status* status) noexcept {
   return complete(
       1, request, [&](int* done) { return PMPI_Test(request, done, status); },
-      [](Completing& completing) { completing.completed_all(); });
+      [](auto& completing) { completing.completed_all(); });
 }
 
 int Handler::Waitall(int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
   return complete(
       count, requests, [&](int* done) { return PMPI_Testall(count, requests, done, statuses); },
-      [](Completing& completing) { completing.completed_all(); });
+      [](auto& completing) { completing.completed_all(); });
 }
 
 int Handler::Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) noexcept {
   return complete(
       count, requests, [&](int* done) { return PMPI_Testany(count, requests, index, done, status); },
-      [&](Completing& completing) { completing.completed(*index); });
+      [&](auto& completing) { completing.completed(*index); });
 }
 
 int Handler::Waitsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) noexcept {
@@ -64,7 +93,7 @@ int Handler::Waitsome(int count, MPI_Request* requests, int* completed, int* ind
         *done = *completed != 0 ? 1 : 0;  // MPI_UNDEFINED: there is nothing to wait for
         return result;
       },
-      [&](Completing& completing) {
+      [&](auto& completing) {
         for (int i = 0; *completed != MPI_UNDEFINED && i < *completed; ++i) completing.completed(indices[i]);
       });
 }
@@ -82,25 +111,25 @@ int Handler::look(int count, MPI_Request* requests, const Completed& completed) 
 }
 
 int Handler::Test(MPI_Request* request, int* flag, MPI_Status*) noexcept {
-  return look(1, request, [&](Completing& completing) {
+  return look(1, request, [&](auto& completing) {
     if (*flag != 0) completing.completed_all();
   });
 }
 
 int Handler::Testall(int count, MPI_Request* requests, int* flag, MPI_Status*) noexcept {
-  return look(count, requests, [&](Completing& completing) {
+  return look(count, requests, [&](auto& completing) {
     if (*flag != 0) completing.completed_all();
   });
 }
 
 int Handler::Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status*) noexcept {
-  return look(count, requests, [&](Completing& completing) {
+  return look(count, requests, [&](auto& completing) {
     if (*flag != 0) completing.completed(*index);
   });
 }
 
 int Handler::Testsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status*) noexcept {
-  return look(count, requests, [&](Completing& completing) {
+  return look(count, requests, [&](auto& completing) {
     for (int i = 0; *completed != MPI_UNDEFINED && i < *completed; ++i) completing.completed(indices[i]);
   });
 }
@@ -120,17 +149,24 @@ int Handler::Request_free(MPI_Request* request) noexcept {
   return native_();
 }
 
+int Handler::Win_free(MPI_Win*) noexcept {
+  const int result = native_();
+  if (result == MPI_SUCCESS) Runtime::get().open_operations().window_freed();
+  return result;
+}
+
 int Handler::Start(MPI_Request* request) noexcept { return Startall(1, request); }
 
 int Handler::Startall(int count, MPI_Request* requests) noexcept {
   Runtime& runtime = Runtime::get();
   Requests& observed = runtime.requests();
   PersistentCalls& calls = runtime.persistent_calls();
-  if (!observed.any() && !calls.any()) return native_();
   const Inside inside;
   for (int i = 0; requests != nullptr && i < count; ++i) observed.start(requests[i], caller_);
   const int result = native_();
-  if (result != MPI_SUCCESS || !calls.any() || requests == nullptr) return result;
+  if (result != MPI_SUCCESS || requests == nullptr) return result;
+  for (int i = 0; i < count; ++i) runtime.open_operations().started_again(requests[i]);
+  if (!calls.any()) return result;
   for (int i = 0; i < count; ++i) {
     const Algorithm* algorithm = calls.start(requests[i]);
     if (algorithm != nullptr) runtime.count(algorithm->collective, algorithm, Form::non_blocking);

@@ -59,13 +59,15 @@ void complain_once(bool speaker, const std::string& message) {
 
 }  // namespace
 
-std::unique_ptr<Engine> Engine::make(MPI_Comm comm, World& world, const Configuration& configuration) {
+std::unique_ptr<Engine> Engine::make(MPI_Comm comm, World& world, const Configuration& configuration,
+                                     const OpenOperations& open) {
   std::unique_ptr<Channel> channel = Channel::open(comm, world.carrier(), Anticipation::kRuns);
   if (channel == nullptr) return nullptr;
-  return std::unique_ptr<Engine>(new Engine(comm, world, std::move(channel), configuration));
+  return std::unique_ptr<Engine>(new Engine(comm, world, std::move(channel), configuration, open));
 }
 
-Engine::Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, const Configuration& configuration)
+Engine::Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, const Configuration& configuration,
+               const OpenOperations& open)
     : comm_(comm),
       world_(world),
       channel_(std::move(channel)),
@@ -81,7 +83,7 @@ Engine::Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, co
   }
   shared_nodes_.boards = can_share_memory() && shared_nodes_.count > 0;  // until one is refused
   if (can_share_memory() && are_one(nodes_)) share_board();
-  platform_ = make_platform({&processes_, world_.oversubscribed(), &poke_mpi, &world_});
+  platform_ = make_platform({&processes_, world_.oversubscribed(), &poke_mpi, &world_, &open.count()});
   choose_transport();
   maps_ = std::make_unique<RankMaps>(world_.topology_of(*channel_, nodes_));
   endpoint_ = std::make_unique<Endpoint>(rank_, size_, *platform_, *transport_);

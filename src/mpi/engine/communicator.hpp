@@ -14,6 +14,7 @@
 #include "core/remote_words.hpp"
 #include "mpi/engine/anticipation.hpp"
 #include "mpi/engine/in_flight.hpp"
+#include "mpi/engine/open_operations.hpp"
 #include "mpi/engine/world.hpp"
 #include "select/rules.hpp"
 #include "topology/rank_maps.hpp"
@@ -31,7 +32,8 @@ class BackgroundWork;
 class Engine {
  public:
   /// Collective over `comm`. nullptr, on all ranks alike, where there are no tags left for its messages.
-  static std::unique_ptr<Engine> make(MPI_Comm comm, World& world, const Configuration& configuration);
+  static std::unique_ptr<Engine> make(MPI_Comm comm, World& world, const Configuration& configuration,
+                                      const OpenOperations& open);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -66,7 +68,8 @@ class Engine {
   void close();
 
  private:
-  Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, const Configuration& configuration);
+  Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, const Configuration& configuration,
+         const OpenOperations& open);
   std::size_t largest_pool() const { return std::bit_floor(pool_limit_); }
   int place_of(const Algorithm& algorithm) const;
   /// Gives each of several nodes a board, for hierarchies in their memory. Where some node refuses no node has one, and

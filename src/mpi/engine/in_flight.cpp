@@ -40,7 +40,7 @@ InFlight::InFlight(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel
       slots_(std::min(kMostSlots, runs / 2)),
       next_persistent_stream_(slots_ * kStreamsOfCall),
       end_of_streams_(runs * kStreamsOfCall) {
-  platform_ = make_platform({nullptr, world.oversubscribed(), nullptr, nullptr});
+  platform_ = make_platform({nullptr, world.oversubscribed(), nullptr, nullptr, nullptr});
   transport_ = make_message_transport(*channel_);
   const Topology known = world.topology_of(*channel_, nodes_);
   maps_ =

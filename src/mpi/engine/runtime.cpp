@@ -209,7 +209,7 @@ void Runtime::describe_peers(Communicator& communicator, MPI_Comm comm, bool int
 }
 
 Engine* Runtime::make_engine(Communicator& communicator, MPI_Comm comm) {
-  communicator.engine = Engine::make(comm, world_, configuration_);
+  communicator.engine = Engine::make(comm, world_, configuration_, open_operations_);
   communicator.eligible = communicator.engine != nullptr;
   static std::atomic<bool> told{false};
   if (!communicator.engine && communicator.rank == 0 && !told.exchange(true)) {
@@ -289,6 +289,12 @@ void Runtime::report() const {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) return;
+  if (const int open = open_operations_.count(); open > 0) {
+    std::fprintf(stderr,
+                 "stretto: rank 0: %d requests and windows were never completed or freed; with such, waits in "
+                 "collectives look after MPI all the time\n",
+                 open);
+  }
   if (anticipated_.begun + anticipated_.by_history + anticipated_.by_hints > 0) {
     const auto number = [](const std::atomic<std::uint64_t>& value) { return static_cast<unsigned long long>(value); };
     std::fprintf(stderr,

@@ -12,6 +12,7 @@
 
 #include "mpi/engine/background.hpp"
 #include "mpi/engine/communicator.hpp"
+#include "mpi/engine/open_operations.hpp"
 #include "mpi/engine/persistent_calls.hpp"
 #include "mpi/engine/proxy_requests.hpp"
 #include "mpi/engine/world.hpp"
@@ -58,6 +59,7 @@ class Runtime {
   Hints& hints() { return hints_; }
   BackgroundWork& background() { return background_; }
   PersistentCalls& persistent_calls() { return persistent_calls_; }
+  OpenOperations& open_operations() { return open_operations_; }
 
   /// Whether the program's MPI_THREAD_ level is to be raised, so that the thread of the background may call MPI.
   bool wants_thread() const {
@@ -119,6 +121,7 @@ class Runtime {
   int keyval_ = MPI_KEYVAL_INVALID;
   MPI_Comm self_ = MPI_COMM_NULL;  // of our own, returning errors; null without MPI_Init
   World world_;
+  OpenOperations open_operations_;
   std::atomic<std::uint64_t> epoch_{1};  // rises when a communicator dies, so that threads drop what they remember
   std::mutex mutex_;
   std::vector<Communicator*> communicators_;

@@ -53,6 +53,20 @@ void* next_symbol(const char* symbol) {
 
 }  // namespace stretto::mpi
 
+static stretto::mpi::OpenOperations& open_operations() { return stretto::mpi::Runtime::get().open_operations(); }
+
+// A request, or a window, for which others may need this rank.
+static int start(stretto::mpi::NativeCall native) {
+  const int result = native();
+  if (result == MPI_SUCCESS) open_operations().started();
+  return result;
+}
+static int make(stretto::mpi::NativeCall native) {
+  const int result = native();
+  if (result == MPI_SUCCESS) open_operations().window_made();
+  return result;
+}
+
 // Of a collective that is the MPI library's own, or of one that only starts: `request` is nullptr for the former.
 template <class Describe>
 static int observe(stretto::mpi::MpiFunction operation, MPI_Comm comm, stretto::mpi::Observation::Form form,
@@ -60,15 +74,17 @@ static int observe(stretto::mpi::MpiFunction operation, MPI_Comm comm, stretto::
                    const stretto::Algorithm* const* served = nullptr) {
   using namespace stretto::mpi;
   Runtime& runtime = Runtime::get();
-  if (!runtime.profiler().active()) return native();
-  const Inside inside;
   const bool blocking = request == nullptr;
+  const bool persistent = (form.flags & stretto::profile::kPersistent) != 0;
+  if (!runtime.profiler().active()) return blocking || persistent ? native() : start(native);
+  const Inside inside;
   Observation observation(runtime.profiler(), runtime.communicator(comm, blocking), operation, form);
-  if (!observation.wanted()) return native();
+  if (!observation.wanted()) return blocking || persistent ? native() : start(native);
   describe(observation);
   if (form.caller.address != nullptr) observation.begin();
   const int result = native();
   if (blocking || result != MPI_SUCCESS) return result;
+  if (!persistent) open_operations().started();
   observation.ran(*served);
   observation.hand_over(*request);
   return result;
@@ -107,6 +123,26 @@ static int create(stretto::mpi::NativeCall native, const MPI_Comm* newcomm) {
 #define STRETTO_CREATOR(name, parameters, arguments) \
   STRETTO_BOTH(name, parameters, arguments, return create(native, newcomm);)
 #include "mpi/entry/calls.def"
+
+#define STRETTO_STARTER(name, parameters, arguments) STRETTO_BOTH(name, parameters, arguments, return start(native);)
+#define STRETTO_WINDOW(name, parameters, arguments) STRETTO_BOTH(name, parameters, arguments, return make(native);)
+STRETTO_STARTER(Comm_idup, (MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request), (comm, newcomm, request))
+STRETTO_WINDOW(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* window), (info, comm, window))
+#define STRETTO_NAME(name) name
+#define COUNT int
+#define UNIT int
+#include "mpi/entry/starters.def"
+#undef STRETTO_NAME
+#undef COUNT
+#undef UNIT
+#if STRETTO_LARGE_COUNTS
+#define STRETTO_NAME(name) name##_c
+#define COUNT MPI_Count
+#define UNIT MPI_Aint
+#include "mpi/entry/starters.def"
+#undef COUNT
+#undef UNIT
+#endif
 
 #define STRETTO_LIST(...) __VA_ARGS__
 #define STRETTO_DESCRIBE(description) \

@@ -30,6 +30,13 @@ constexpr std::int64_t kYieldForNs = 200'000'000;
 // ranks compute 0.2 % longer than under Open MPI, which yields; these end within 0.05 % of it (8 ranks, 2 cores).
 constexpr std::int64_t kSleepGridNs = 4'000'000;
 constexpr std::int64_t kLongestSleepNs = 32'000'000;
+// Before that naps of 0.5, 1 and 2 ms, lest what MPI has still to send, though its request is complete, stay here for
+// long. And while the program has something under way in MPI, for which others may need this rank, nothing but short
+// naps, each with a look; when the look has moved something, more is likely to come, and the rank stays awake.
+constexpr std::int64_t kFirstNapNs = 500'000;
+constexpr std::int64_t kShortNapNs = 20'000;  // to which the kernel adds up to 50 us
+constexpr std::int64_t kAwakeNs = 200'000;
+constexpr std::int64_t kMovedNs = 1'000;  // a look that has moved something takes longer than others by this
 
 void pause_instruction() {
 #if defined(__x86_64__)
@@ -70,21 +77,44 @@ void NodePlatform::idle(Signal* sole, std::uint64_t target, unsigned idle_rounds
   const unsigned first_yield = facts_.oversubscribed ? 0 : kSpinRounds;
   if (idle_rounds == first_yield) {
     idle_since_ns_ = latest_look_ns_ = now_ns();
+    awake_until_ns_ = 0;
     crowded_ = false;
-    sleep_ns_ = kSleepGridNs;
+    sleep_ns_ = kFirstNapNs;
   }
-  if (idle_rounds % kRoundsPerPoke == kRoundsPerPoke - 1 && facts_.poke != nullptr) facts_.poke(facts_.poke_context);
-  if (sole != nullptr && (crowded_ || latest_look_ns_ - idle_since_ns_ > kYieldForNs)) {
-    // A peer may wait for us in MPI.
-    if (facts_.poke != nullptr) facts_.poke(facts_.poke_context);
-    sleep_on(*sole, target, next_grid_point(now_ns() + sleep_ns_));
-    if (crowded_) sleep_ns_ = std::min(2 * sleep_ns_, kLongestSleepNs);
+  const bool may_nap = sole != nullptr && (crowded_ || latest_look_ns_ - idle_since_ns_ > kYieldForNs);
+  if (!may_nap && idle_rounds % kRoundsPerPoke == kRoundsPerPoke - 1) poke();
+  // A peer may wait for us in MPI.
+  if (may_nap && poke()) awake_until_ns_ = now_ns() + kAwakeNs;
+  if (may_nap && now_ns() >= awake_until_ns_) {
+    nap(*sole, target);
+    latest_look_ns_ = now_ns();
     return;
   }
   sched_yield();
   const std::int64_t now = now_ns();
   crowded_ = crowded_ || now - latest_look_ns_ > kCrowdedYieldNs;
   latest_look_ns_ = now;
+}
+
+// Whether MPI seems to have moved something, by the time it took.
+bool NodePlatform::poke() {
+  if (facts_.poke == nullptr) return false;
+  const std::int64_t begin = now_ns();
+  facts_.poke(facts_.poke_context);
+  const std::int64_t took = now_ns() - begin;
+  if (quiet_poke_ns_ == 0 || took < quiet_poke_ns_) quiet_poke_ns_ = took;
+  return took > quiet_poke_ns_ + kMovedNs;
+}
+
+void NodePlatform::nap(Signal& signal, std::uint64_t target) {
+  const bool needed = facts_.open != nullptr && facts_.open->load(std::memory_order_relaxed) > 0;
+  if (!needed && sleep_ns_ >= kSleepGridNs) {
+    sleep_on(signal, target, next_grid_point(now_ns() + sleep_ns_));
+    if (crowded_) sleep_ns_ = std::min(2 * sleep_ns_, kLongestSleepNs);
+    return;
+  }
+  sleep_on(signal, target, now_ns() + (needed ? kShortNapNs : sleep_ns_));
+  if (!needed) sleep_ns_ *= 2;
 }
 
 void NodePlatform::sleep_on(Signal& signal, std::uint64_t target, std::int64_t until_ns) {

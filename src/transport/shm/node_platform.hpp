@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <vector>
 
 #include "core/platform.hpp"
@@ -16,6 +17,7 @@ struct NodeFacts {
   bool oversubscribed = false;    // more ranks on the node than cores for them
   void (*poke)(void*) = nullptr;  // drives MPI's progress
   void* poke_context = nullptr;
+  const std::atomic<int>* open = nullptr;  // what the program has under way in MPI, for which others may need this rank
 };
 
 class NodePlatform : public Platform {
@@ -31,13 +33,17 @@ class NodePlatform : public Platform {
   bool read_peer(int peer, void* to, std::uint64_t address, std::size_t bytes) override;
 
  private:
+  bool poke();
+  void nap(Signal& signal, std::uint64_t target);
   void sleep_on(Signal& signal, std::uint64_t target, std::int64_t until_ns);
 
   NodeFacts facts_;
   std::int64_t idle_since_ns_ = 0;
   std::int64_t latest_look_ns_ = 0;
   std::int64_t sleep_ns_ = 0;
-  bool crowded_ = false;  // while waiting: somebody else has work for this core
+  std::int64_t awake_until_ns_ = 0;
+  std::int64_t quiet_poke_ns_ = 0;  // the shortest so far: nothing moved in it
+  bool crowded_ = false;            // while waiting: somebody else has work for this core
 };
 
 }  // namespace stretto::shm

@@ -1,0 +1,62 @@
+// What the program has under way in MPI: a rank that waits in a collective of ours must then let MPI go on, as others
+// may need it for a rendezvous, an atomic operation or a non-blocking collective.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+namespace stretto::mpi {
+
+class OpenOperations {
+ public:
+  /// Requests that are not known to be complete, and windows.
+  const std::atomic<int>& count() const { return count_; }
+  bool any_requests() const { return requests_.load(std::memory_order_relaxed) > 0; }
+
+  void window_made() { count_.fetch_add(1, std::memory_order_relaxed); }
+  void window_freed() { count_.fetch_sub(1, std::memory_order_relaxed); }
+  void started() { add(1); }
+  /// A request that stays when it is complete.
+  void started_again(MPI_Request persistent) {
+    add(1);
+    const std::scoped_lock lock(mutex_);
+    active_.push_back(persistent);
+  }
+
+  static int count_live(int count, const MPI_Request* requests) {
+    if (requests == nullptr) return 0;
+    return static_cast<int>(
+        std::count_if(requests, requests + count, [](MPI_Request each) { return each != MPI_REQUEST_NULL; }));
+  }
+  /// So many requests have become null. One that the program frees under way stays open, as nobody learns of its end.
+  void completed(int requests) {
+    if (requests > 0) add(-requests);
+  }
+  /// The same of one that may be persistent, and then is still there.
+  void completed(MPI_Request request) {
+    if (request == MPI_REQUEST_NULL) return;
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::ranges::find(active_, request);
+    if (found == active_.end()) return;
+    *found = active_.back();
+    active_.pop_back();
+    add(-1);
+  }
+
+ private:
+  void add(int requests) {
+    count_.fetch_add(requests, std::memory_order_relaxed);
+    requests_.fetch_add(requests, std::memory_order_relaxed);
+  }
+
+  std::atomic<int> count_{0};
+  std::atomic<int> requests_{0};
+  std::mutex mutex_;
+  std::vector<MPI_Request> active_;  // persistent ones: few, and completed in the order of their start as a rule
+};
+
+}  // namespace stretto::mpi
