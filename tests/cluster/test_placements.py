@@ -13,8 +13,8 @@ from stretto.cluster import cluster
 from stretto.topology import simple, slurm
 from stretto.topology.tree import Source
 
-# Each test fills the cores four times over. Where two do, Linux shares the cores between nodes, which are sessions, and a
-# rank that others wait for may starve for a minute behind ranks that yield in vain.
+# Each test fills the cores four times over. Where two do, Linux shares the cores between nodes, which are sessions, and
+# a rank that others wait for may starve for a minute behind ranks that yield in vain.
 pytestmark = pytest.mark.alone
 
 # Ranks on the nodes in turn, as a cluster does by itself; or side by side. By the command line, as a cluster's own
