@@ -33,6 +33,7 @@ if [ ${#python_sources[@]} -gt 0 ]; then
   step 'ruff format' ruff format --quiet --check "${python_sources[@]}"
   step mypy mypy python/stretto apps/training apps/horovod/{characterise,check_pipelined}.py tests/mpi_jobs.py tests/python
   step mypy mypy tests/conftest.py tests/mpi_jobs.py tests/mpi/*.py tests/apps/*.py tests/interposition/test_*.py tests/profile/*.py scripts/*.py
+  step mypy mypy scripts/bundle/*.py
   step mypy mypy tests/mpi_jobs.py tests/cluster/*.py
   step mypy mypy tests/mpi_jobs.py tests/bench/*.py
   step mypy mypy bench/experiments/*.py

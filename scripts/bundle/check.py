@@ -43,9 +43,7 @@ class Part:
     run: Callable[[Path, float], tuple[bool, str]]
 
 
-def command(
-    words: Sequence[str | Path], output: Path, limit_s: float, env: Mapping[str, str] | None = None
-) -> int | None:
+def command(words: Sequence[object], output: Path, limit_s: float, env: Mapping[str, str] | None = None) -> int | None:
     """The exit code of a command in a process group of its own, or None where its time ran out. Nothing of it stays."""
     with output.open("ab") as file:
         process = subprocess.Popen(

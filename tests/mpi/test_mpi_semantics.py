@@ -116,7 +116,7 @@ def test_what_is_complete_is_not_open(compiled: Compiled, left_open: bool) -> No
 
 def test_as_many_communicators_as_without_stretto(compiled: Compiled) -> None:
     """All that MPICH has, and far more than half of it; of Open MPI's 65 000 no more than are quickly made."""
-    program = [compiled("mpi/most_communicators.c"), "2500"]
+    program: list[str | Path] = [compiled("mpi/most_communicators.c"), "2500"]
     alone = run_mpi(program, 2, NATIVE_ENV).check().lines("had ")
     had = run_mpi(program, 2, loading_env("default")).check().lines("had ")
     assert int(had[0]) >= int(alone[0]) - 3, f"{alone} natively, {had} with Stretto"
