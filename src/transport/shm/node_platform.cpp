@@ -82,7 +82,8 @@ void NodePlatform::idle(Signal* sole, std::uint64_t target, unsigned idle_rounds
     sleep_ns_ = kFirstNapNs;
   }
   const bool may_nap = sole != nullptr && (crowded_ || latest_look_ns_ - idle_since_ns_ > kYieldForNs);
-  if (!may_nap && idle_rounds % kRoundsPerPoke == kRoundsPerPoke - 1) poke();
+  if (!may_nap && idle_rounds % kRoundsPerPoke == kRoundsPerPoke - 1 && facts_.poke != nullptr)
+    facts_.poke(facts_.poke_context);  // not timed, which is not free
   // A peer may wait for us in MPI.
   if (may_nap && poke()) awake_until_ns_ = now_ns() + kAwakeNs;
   if (may_nap && now_ns() >= awake_until_ns_) {
