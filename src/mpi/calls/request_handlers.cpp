@@ -162,7 +162,7 @@ int Handler::Startall(int count, MPI_Request* requests) noexcept {
   Requests& observed = runtime.requests();
   PersistentCalls& calls = runtime.persistent_calls();
   const Inside inside;
-  for (int i = 0; requests != nullptr && i < count; ++i) observed.start(requests[i], caller_);
+  for (int i = 0; observed.any() && requests != nullptr && i < count; ++i) observed.start(requests[i], caller_);
   const int result = native_();
   if (result != MPI_SUCCESS || requests == nullptr) return result;
   for (int i = 0; i < count; ++i) runtime.open_operations().started_again(requests[i]);

@@ -9,7 +9,6 @@
 #include <mpi.h>
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "mpi/places/discovery.hpp"
@@ -47,8 +46,7 @@ class World {
 
   PrivateCommunicator carrier_;
   std::vector<int> nodes_;
-  // Where nothing is known of the node: wait as if its ranks were too many, which is never far wrong.
-  int node_ranks_ = 2;
+  int node_ranks_ = 1;
   int node_cores_ = 1;
   std::unique_ptr<Channel> channel_;
   Places places_;
