@@ -89,6 +89,17 @@ static inline void check_started(void) {
   if (stretto_expected()) CHECK(last_algorithm("allreduce") != NULL, "Stretto's library is not loaded");
 }
 
+/* With MPI_THREAD_MULTIPLE; false, with MPI at its end and the reason printed, where this MPI has none. */
+static inline bool start_with_threads(int* argc, char*** argv) {
+  int provided;
+  MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+  check_started();
+  if (provided >= MPI_THREAD_MULTIPLE) return true;
+  MPI_Finalize();
+  if (world_rank == 0) printf("skip: this MPI has no MPI_THREAD_MULTIPLE\n");
+  return false;
+}
+
 static inline void start(int* argc, char*** argv) {
   MPI_Init(argc, argv);
   check_started();

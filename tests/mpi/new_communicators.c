@@ -34,15 +34,9 @@ static void* run_lifetimes(void* argument) {
 }
 
 int main(int argc, char** argv) {
-  int provided, tags[kThreads];
+  int tags[kThreads];
   pthread_t threads[kThreads];
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  check_started();
-  if (provided < MPI_THREAD_MULTIPLE) {
-    MPI_Finalize();
-    if (world_rank == 0) printf("skip: this MPI has no MPI_THREAD_MULTIPLE\n");
-    return 0;
-  }
+  if (!start_with_threads(&argc, &argv)) return 0;
   MPI_Comm_group(MPI_COMM_WORLD, &world_group);
   for (int i = 0; i < kThreads; i++) {
     tags[i] = i;

@@ -49,14 +49,7 @@ static void run_all(void) {
 }
 
 int main(int argc, char** argv) {
-  int provided;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  check_started();
-  if (provided < MPI_THREAD_MULTIPLE) {
-    MPI_Finalize();
-    if (world_rank == 0) printf("skip: this MPI has no MPI_THREAD_MULTIPLE\n");
-    return 0;
-  }
+  if (!start_with_threads(&argc, &argv)) return 0;
   for (uint32_t i = 0; i < 2; i++) {
     MPI_Comm_dup(MPI_COMM_WORLD, &work[i].comm);
     work[i].shared = 99u + i;
