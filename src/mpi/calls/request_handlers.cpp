@@ -62,7 +62,7 @@ int Handler::complete(int count, MPI_Request* requests, const Attempt& attempt, 
     result = drive(attempt);
   }
   const int after = OpenOperations::count_live(count, requests);
-  open.completed(before - after);
+  open.completed_for_good(before - after);
   if (after > 0 && result == MPI_SUCCESS) completed(persistent);
   return result;
 }

@@ -33,7 +33,7 @@ class OpenOperations {
         std::count_if(requests, requests + count, [](MPI_Request each) { return each != MPI_REQUEST_NULL; }));
   }
   /// So many requests have become null. One that the program frees under way stays open, as nobody learns of its end.
-  void completed(int requests) {
+  void completed_for_good(int requests) {  // not an overload: MPICH's requests are numbers
     if (requests > 0) add(-requests);
   }
   /// The same of one that may be persistent, and then is still there.
