@@ -26,8 +26,8 @@ inline Task take_all_blocks(Group& g, const Call& call) {
     const std::byte* left = g.board().block_data(rank, call.bytes());
     g.copy(call.output + offset(call, block_of(call, rank)), left, call.bytes());
   };
-  Task others = as_they_arrive(g, take);
-  co_await others;
+  Task copies = as_they_arrive(g, take);
+  co_await copies;
 }
 
 }  // namespace stretto

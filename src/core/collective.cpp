@@ -7,7 +7,7 @@ namespace stretto {
 void Caller::arrive(Platform& platform, const std::byte* input_, std::byte* output_) {
   input = input_;
   output = output_;
-  platform.publish(here, 1);
+  platform.publish(arrived, 1);
 }
 
 }  // namespace stretto

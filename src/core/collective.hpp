@@ -74,7 +74,7 @@ struct Block {
 
 /// The program's side of a call that the engine has begun ahead of it: its buffers are not ours before it is there.
 struct Caller {
-  Signal here;  // 1: the buffers below are valid
+  Signal arrived;  // 1: the buffers below are valid
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
 
@@ -111,7 +111,7 @@ struct Call {
   /// Whether the program is in the call, so that `input` and `output` are valid.
   bool is_here() {
     if (ahead == nullptr) return true;
-    if (!ahead->here.reached(1)) return false;
+    if (!ahead->arrived.reached(1)) return false;
     input = ahead->input;
     output = ahead->output;
     ahead = nullptr;

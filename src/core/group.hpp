@@ -109,7 +109,7 @@ class Group {
   /// `co_await g.caller(call)`: until the program is in a call that was begun ahead of it. At once in any other.
   Task caller(Call& call) {
     if (!call.is_here()) {
-      co_await reached(call.ahead->here, 1);
+      co_await reached(call.ahead->arrived, 1);
       call.is_here();
     }
   }

@@ -52,6 +52,12 @@ int Topology::meeting_unit(int a, int b) const {
   return unit;
 }
 
+int count_nodes(const std::vector<int>& nodes) {
+  int count = 0;
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) count += nodes[rank] == static_cast<int>(rank) ? 1 : 0;
+  return count;
+}
+
 Topology topology_of_nodes(int ranks, const std::vector<int>& nodes) {
   std::vector<Unit> units{{-1, Level::machine, "all"}};
   std::unordered_map<int, int> unit_of_node;

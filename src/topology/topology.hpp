@@ -61,6 +61,9 @@ class Topology {
   int deepest_ = 0;
 };
 
+/// How many nodes `nodes` tells of: of each rank the lowest on its node.
+int count_nodes(const std::vector<int>& nodes);
+
 /// Ranks of which nothing is known but who shares a node. `nodes[rank]` is a number of its node, of which a node has
 /// one; empty: all are on one.
 Topology topology_of_nodes(int ranks, const std::vector<int>& nodes);

@@ -38,9 +38,9 @@ constexpr std::uint32_t kFromGuests = 1;
 constexpr std::uint32_t kToGuests = 2;
 constexpr std::uint32_t kWithLast = 3;  // of even blocks, and then of odd ones
 
-class Member {
+class StragglerAllreduce {
  public:
-  Member(Group& g, const Call& call, const Line& line, int dimensions)
+  StragglerAllreduce(Group& g, const Call& call, const Line& line, int dimensions)
       : g_(g),
         call_(call),
         cube_(line, dimensions),
@@ -190,8 +190,8 @@ Task straggler_allreduce(Group& g, Call call) {
     co_await around;
     co_return;
   }
-  Member member(g, call, line, dimensions);
-  Task all = member.run();
+  StragglerAllreduce run(g, call, line, dimensions);
+  Task all = run.run();
   co_await all;
 }
 

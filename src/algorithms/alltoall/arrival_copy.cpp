@@ -27,8 +27,8 @@ Task arrival_copy(Group& g, Call call) {
     g.copy(call.output + offset(call, output_block_of(call, rank)), left_by(rank, g.rank()), n);
   };
   take(g.rank());
-  Task others = as_they_arrive(g, take);
-  co_await others;
+  Task copies = as_they_arrive(g, take);
+  co_await copies;
 }
 
 using namespace letters;

@@ -22,7 +22,7 @@ namespace {
 
 struct Flow {
   std::size_t segments;
-  Signal here{};  // how many segments, in order
+  Signal received{};  // how many segments, in order
 };
 
 Call segment_of(const Call& call, const Flow& flow, std::size_t segment) {
@@ -30,8 +30,8 @@ Call segment_of(const Call& call, const Flow& flow, std::size_t segment) {
 }
 
 Task from_parent(Group& g, const Call& call, Flow& flow, int parent) {
-  Transfer here = g.send(nullptr, 0, parent);
-  if (is_announced(flow.segments)) here.start();
+  Transfer announcement = g.send(nullptr, 0, parent);
+  if (is_announced(flow.segments)) announcement.start();
   std::vector<Transfer> receives;
   receives.reserve(flow.segments);  // transfers stay where they are while under way
   for (std::size_t segment = 0; segment < flow.segments; ++segment) {
@@ -42,13 +42,13 @@ Task from_parent(Group& g, const Call& call, Flow& flow, int parent) {
     }
     Transfer& receive = receives[segment];
     co_await receive;
-    g.publish(flow.here, segment + 1);
+    g.publish(flow.received, segment + 1);
   }
-  if (is_announced(flow.segments)) co_await here;
+  if (is_announced(flow.segments)) co_await announcement;
 }
 
 Task to_child(Group& g, const Call& call, Flow& flow, int child) {
-  return send_segments(g, child, flow.segments, flow.here, [&call, &flow](std::size_t segment) {
+  return send_segments(g, child, flow.segments, flow.received, [&call, &flow](std::size_t segment) {
     const Call part = segment_of(call, flow, segment);
     return std::span<const std::byte>(part.output, part.bytes());
   });
@@ -59,7 +59,7 @@ Task broadcast(Group& g, Call call, TreePlace place, int depth) {
   Flow flow{eager_segments(g, call, depth)};
   TaskGroup streams;
   if (place.parent < 0) {
-    g.publish(flow.here, flow.segments);
+    g.publish(flow.received, flow.segments);
   } else {
     streams.spawn(from_parent(g, call, flow, place.parent));
   }

@@ -32,9 +32,9 @@ Task waitall_tree(Group& g, Call call) {
     }
     std::vector<Transfer> sends;
     sends.reserve(place.children.size());
-    const Call here = part(segment);
+    const Call current = part(segment);
     for (int child : place.children) {
-      sends.push_back(g.send(here.output, here.bytes(), child));
+      sends.push_back(g.send(current.output, current.bytes(), child));
       sends.back().start();
     }
     for (Transfer& send : sends) co_await send;

@@ -4,7 +4,7 @@
 // number is higher.
 
 #include "algorithms/parts/blocks.hpp"
-#include "algorithms/parts/others.hpp"
+#include "algorithms/parts/peers_of_root.hpp"
 #include "core/algorithm.hpp"
 #include "core/group.hpp"
 
@@ -16,7 +16,7 @@ Task linear(Group& g, Call call) {
     co_return;
   }
   put_own_block(g, call);
-  for (int rank : others(g, call)) {
+  for (int rank : peers_of_root(g, call)) {
     const Block theirs = block_of(call, rank);
     co_await g.recv(call.output + offset(call, theirs), bytes(call, theirs), rank);
   }

@@ -7,7 +7,7 @@
 // early blocks are kept.
 
 #include "algorithms/gather/early_blocks.hpp"
-#include "algorithms/parts/others.hpp"
+#include "algorithms/parts/peers_of_root.hpp"
 #include "core/algorithm.hpp"
 #include "core/group.hpp"
 
@@ -19,7 +19,7 @@ Task linear_nonblocking(Group& g, Call call) {
     co_await g.send(call.input, call.bytes(), call.root);
     co_return;
   }
-  const std::vector<int> ranks = others(g, call);
+  const std::vector<int> ranks = peers_of_root(g, call);
   EarlyBlocks blocks(g, call);
   std::vector<Transfer> receives;
   receives.reserve(ranks.size());  // transfers stay where they are while under way

@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "algorithms/gather/early_blocks.hpp"
-#include "algorithms/parts/others.hpp"
+#include "algorithms/parts/peers_of_root.hpp"
 #include "core/algorithm.hpp"
 #include "core/group.hpp"
 
@@ -41,7 +41,7 @@ Task linear_synchronised(Group& g, Call call) {
     co_await answer(g, call);
     co_return;
   }
-  const std::vector<int> ranks = others(g, call);
+  const std::vector<int> ranks = peers_of_root(g, call);
   EarlyBlocks blocks(g, call);
   for (int rank : ranks) {
     std::byte* place = blocks.place(rank);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "algorithms/parts/others.hpp"
+#include "algorithms/parts/peers_of_root.hpp"
 #include "algorithms/parts/trees.hpp"
 
 namespace stretto {
@@ -11,7 +11,7 @@ SortedTree::SortedTree(const Group& g, const Call& call, First first)
     : size_(g.size()), root_(call.root), place_(relative_rank(g.rank(), call.root, g.size())) {
   if (call.order == nullptr) return;
   ranks_.assign(static_cast<std::size_t>(size_), root_);
-  const std::vector<int> expected = others(g, call);
+  const std::vector<int> expected = peers_of_root(g, call);
   auto next = expected.begin();
   const auto give_out = [&](int distance) {
     for (int place = distance; place < size_; place += 2 * distance) ranks_[static_cast<std::size_t>(place)] = *next++;

@@ -30,8 +30,8 @@ struct Flow {
 
 /// Child `number`'s contributions, with `before` telling of those of the child before it, if the order matters.
 Task from_child(Group& g, const Call& call, Flow& flow, int child, Signal* before, Signal& mine) {
-  Transfer here = g.send(nullptr, 0, child);
-  if (is_announced(flow.segments)) here.start();
+  Transfer announcement = g.send(nullptr, 0, child);
+  if (is_announced(flow.segments)) announcement.start();
   const std::size_t longest = bytes(call, flow.block(call, 0));
   const std::size_t ahead = std::min(kReceivesAhead, flow.segments);
   Scratch memory = g.scratch(ahead * longest);
@@ -59,7 +59,7 @@ Task from_child(Group& g, const Call& call, Flow& flow, int child, Signal* befor
     g.publish(mine, segment + 1);
     if (++flow.added[segment] == flow.children) g.publish(flow.complete, segment + 1);
   }
-  if (is_announced(flow.segments)) co_await here;
+  if (is_announced(flow.segments)) co_await announcement;
 }
 
 Task to_parent(Group& g, const Call& call, Flow& flow, int parent) {

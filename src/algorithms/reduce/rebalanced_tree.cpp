@@ -21,11 +21,11 @@
 namespace stretto::reduce {
 namespace {
 
-enum class Notice : std::uint8_t { here, mine, given, waiting, served, take, pass };
+enum class Notice : std::uint8_t { arrived, mine, given, waiting, served, take, pass };
 
-class Member {
+class RebalancedTree {
  public:
-  Member(Group& g, const Call& call)
+  RebalancedTree(Group& g, const Call& call)
       : g_(g),
         call_(call),
         me_(relative_rank(g.rank(), call.root, g.size())),
@@ -80,7 +80,7 @@ class Member {
   }
 
   Task take_in_child(int child) {
-    const Notice notice = Notice::here;
+    const Notice notice = Notice::arrived;
     co_await say(notice, child);
     co_await take_in(child);
     g_.publish(children_in_, children_in_.value.load(std::memory_order_relaxed) + 1);
@@ -140,9 +140,9 @@ class Member {
 }  // namespace
 
 Task rebalanced_tree(Group& g, Call call) {
-  Member member(g, call);
+  RebalancedTree run(g, call);
   TaskGroup all;
-  member.spawn_all(all);
+  run.spawn_all(all);
   co_await all.join();
   if (g.size() == 1) g.copy(call.output, call.input, call.bytes());
 }

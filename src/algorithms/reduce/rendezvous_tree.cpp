@@ -27,9 +27,9 @@ struct Card {
   std::int32_t weight;  // how many ranks' data; 0: the rank wants to have some
 };
 
-class Member {
+class RendezvousTree {
  public:
-  Member(Group& g, const Call& call)
+  RendezvousTree(Group& g, const Call& call)
       : g_(g), call_(call), memory_(g.scratch(2 * call.bytes())), theirs_(memory_.data()), partial_(call.input) {}
 
   Task run() {
@@ -122,8 +122,8 @@ class Member {
 }  // namespace
 
 Task rendezvous_tree(Group& g, Call call) {
-  Member member(g, call);
-  co_await member.run();
+  RendezvousTree run(g, call);
+  co_await run.run();
 }
 
 using namespace letters;

@@ -7,7 +7,7 @@
 // more in the pool: twice the copies of a library that reads the root's memory, for a root that need not stay.
 
 #include "algorithms/parts/blocks.hpp"
-#include "algorithms/parts/others.hpp"
+#include "algorithms/parts/peers_of_root.hpp"
 #include "board/board.hpp"
 #include "core/algorithm.hpp"
 #include "core/group.hpp"
@@ -22,7 +22,7 @@ Task arrival_copy(Group& g, Call call) {
     g.copy(call.output, board.block_data(g.rank(), n), n);
     co_return;
   }
-  for (int rank : others(g, call)) {
+  for (int rank : peers_of_root(g, call)) {
     g.copy(board.block_data(rank, n), call.input + offset(call, block_of(call, rank)), n);
     g.publish(board.slot(rank).filled, board.call());
   }

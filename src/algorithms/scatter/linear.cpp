@@ -7,7 +7,7 @@
 // cost) (eq. 10); in the background max(D, cost) (eq. 11). Nothing helps against a late root (eq. 12).
 
 #include "algorithms/parts/blocks.hpp"
-#include "algorithms/parts/others.hpp"
+#include "algorithms/parts/peers_of_root.hpp"
 #include "algorithms/scatter/receive_block.hpp"
 #include "core/algorithm.hpp"
 #include "core/group.hpp"
@@ -17,7 +17,7 @@ namespace stretto::scatter {
 Task linear(Group& g, Call call) {
   if (g.rank() == call.root) {
     co_await g.caller(call);
-    for (int rank : others(g, call)) {
+    for (int rank : peers_of_root(g, call)) {
       const Block theirs = block_of(call, rank);
       co_await g.send(call.input + offset(call, theirs), bytes(call, theirs), rank);
     }

@@ -7,7 +7,7 @@
 // blocks wait for each other.
 
 #include "algorithms/parts/blocks.hpp"
-#include "algorithms/parts/others.hpp"
+#include "algorithms/parts/peers_of_root.hpp"
 #include "algorithms/scatter/receive_block.hpp"
 #include "core/algorithm.hpp"
 #include "core/group.hpp"
@@ -22,7 +22,7 @@ Task linear_nonblocking(Group& g, Call call) {
   co_await g.caller(call);
   std::vector<Transfer> sends;
   sends.reserve(static_cast<std::size_t>(g.size()));  // transfers stay where they are while under way
-  for (int rank : others(g, call)) {
+  for (int rank : peers_of_root(g, call)) {
     const Block theirs = block_of(call, rank);
     sends.push_back(g.send(call.input + offset(call, theirs), bytes(call, theirs), rank));
     sends.back().start();

@@ -15,7 +15,7 @@ int Handler::Init(int* argc, char*** argv) noexcept {
 
 int Handler::Init_thread(int* argc, char*** argv, int, int* provided) noexcept {
   Runtime::get().check_environment();
-  const Inside inside;
+  const ReentryGuard guard;
   const bool raise = Runtime::get().wants_thread();
   const int result = raise ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided) : native_();
   if (result == MPI_SUCCESS) Runtime::get().start();
@@ -26,7 +26,7 @@ int Handler::Init_thread(int* argc, char*** argv, int, int* provided) noexcept {
 int Handler::Session_init(MPI_Info, MPI_Errhandler, MPI_Session*) noexcept {
   Runtime& runtime = Runtime::get();
   if (!runtime.active()) runtime.check_environment();
-  const Inside inside;
+  const ReentryGuard guard;
   const int result = native_();
   if (result == MPI_SUCCESS && !runtime.active()) runtime.start_without_world();
   return result;
@@ -34,7 +34,7 @@ int Handler::Session_init(MPI_Info, MPI_Errhandler, MPI_Session*) noexcept {
 #endif
 
 int Handler::Finalize() noexcept {
-  const Inside inside;
+  const ReentryGuard guard;
   Runtime::get().finish();
   return native_();
 }
@@ -80,7 +80,7 @@ int Stretto_force(const char* collective, const char* algorithm) {
   runtime.configuration().choice(which->collective, which->form) = *choice;
   runtime.profiler().tell_algorithms();
   if (!blocking) return STRETTO_OK;
-  const stretto::mpi::Inside inside;
+  const stretto::mpi::ReentryGuard guard;
   runtime.background().for_each(
       [&](stretto::mpi::Anticipation& one) { one.expect(which->collective, choice->algorithm); });
   runtime.background().wake();
@@ -109,7 +109,7 @@ int Stretto_progress_mark(double fraction) {
       break;
   }
   if (!runtime.may_call_mpi()) return STRETTO_OK;  // the others learn of it when this rank arrives
-  const stretto::mpi::Inside inside;
+  const stretto::mpi::ReentryGuard guard;
   runtime.background().for_each([](stretto::mpi::Anticipation& one) { one.hint(); });
   runtime.background().wake();
   runtime.background().poll();

@@ -75,7 +75,7 @@ class Interception {
   inline bool set_up(const Algorithm& algorithm, const CallOutline& call);
   bool eligible() const { return communicator_ != nullptr && communicator_->eligible; }
 
-  const Inside inside_;
+  const ReentryGuard guard_;
   Runtime& runtime_;
   Collective collective_;
   MPI_Comm comm_;

@@ -50,7 +50,7 @@ class LaterCall {
   int begin(const NativeCall& native, std::unique_ptr<PreparedCall> prepared);
   int pass_on(const NativeCall& native);
 
-  const Inside inside_;
+  const ReentryGuard guard_;
   Runtime& runtime_;
   Collective collective_;
   Later later_;

@@ -33,7 +33,7 @@ template <class Attempt>
 int Handler::drive(const Attempt& attempt) {
   Runtime& runtime = Runtime::get();
   if (!runtime.any_in_flight()) return native_();
-  const Inside inside;
+  const ReentryGuard guard;
   for (unsigned idle_rounds = 0;; ++idle_rounds) {
     const bool progressed = runtime.background().poll_all();
     int done = 0;
@@ -54,7 +54,7 @@ int Handler::complete(int count, MPI_Request* requests, const Attempt& attempt, 
   Persistent persistent{open, count, requests};
   int result = MPI_SUCCESS;
   if (observed.any()) {
-    const Inside inside;
+    const ReentryGuard guard;
     Completing completing(observed, requests, count);
     result = drive(attempt);
     if (result == MPI_SUCCESS) completed(completing);
@@ -161,7 +161,7 @@ int Handler::Startall(int count, MPI_Request* requests) noexcept {
   Runtime& runtime = Runtime::get();
   Requests& observed = runtime.requests();
   PersistentCalls& calls = runtime.persistent_calls();
-  const Inside inside;
+  const ReentryGuard guard;
   for (int i = 0; observed.any() && requests != nullptr && i < count; ++i) observed.start(requests[i], caller_);
   const int result = native_();
   if (result != MPI_SUCCESS || requests == nullptr) return result;

@@ -23,7 +23,7 @@ Anticipation::Anticipation(MPI_Comm comm, const Channel& channel, Endpoint& endp
                            bool ahead)
     : comm_(comm), channel_(channel), endpoint_(endpoint), hints_(hints), tally_(tally), ahead_allowed_(ahead) {
   clock_offset_ns_ = compare_clocks(channel, endpoint.nodes).offset_ns;
-  for (Telling& telling : tellings_) telling.all.resize(static_cast<std::size_t>(endpoint.size));
+  for (HintExchange& exchange : hint_exchanges_) exchange.all.resize(static_cast<std::size_t>(endpoint.size));
 }
 
 Anticipation::~Anticipation() { close(); }
@@ -35,7 +35,7 @@ void Anticipation::close() {
   give_up();
   // Some have told the others for a call that does not come: so do the rest, that it may end.
   if (hinted_ && !told_) tell_others(common_clock_ns());
-  for (Telling& telling : tellings_) finish(telling);
+  for (HintExchange& exchange : hint_exchanges_) finish(exchange);
   for (const auto& site : sites_) PMPI_Wait(&site->exchange, MPI_STATUS_IGNORE);
   update_work();
 }
@@ -79,8 +79,8 @@ void Anticipation::run(const Signature& signature, const Algorithm& algorithm, c
     Group group(endpoint_, algorithm.needs_prediction() ? stream(is_expected(number, algorithm)) : 0);
     Call mine = call;
     if (!may_begin(site, algorithm, call.root)) {
-      finish(telling());  // nothing else of ours is under way
-      hinted_order_.emplace(telling().all);
+      finish(hint_exchange());  // nothing else of ours is under way
+      hinted_order_.emplace(hint_exchange().all);
     }
     mine.order = order_for(site, algorithm);
     Task task = run_algorithm(group, algorithm, mine);
@@ -175,7 +175,7 @@ void Anticipation::learn(Site& site) {
 }
 
 void Anticipation::tell_others(std::int64_t expected_ns) {
-  Telling& now = telling();
+  HintExchange& now = hint_exchange();
   finish(now);  // of an earlier call that this rank could do without
   told_ = true;
   now.mine = expected_ns;
@@ -184,20 +184,20 @@ void Anticipation::tell_others(std::int64_t expected_ns) {
   call.input = reinterpret_cast<const std::byte*>(&now.mine);
   call.output = reinterpret_cast<std::byte*>(now.all.data());
   call.count = sizeof now.mine;
-  const auto number = static_cast<std::uint32_t>(&now - tellings_.data());
+  const auto number = static_cast<std::uint32_t>(&now - hint_exchanges_.data());
   now.group.emplace(endpoint_, kTellingStream + number * kStreamsOfAlgorithm);
-  now.exchange.emplace(run_algorithm(*now.group, *allgather, call));
-  now.exchange->start();
+  now.task.emplace(run_algorithm(*now.group, *allgather, call));
+  now.task->start();
 }
 
-void Anticipation::finish(Telling& telling) {
-  if (telling.exchange) endpoint_.executor.finish(*telling.exchange, endpoint_.transport);
+void Anticipation::finish(HintExchange& exchange) {
+  if (exchange.task) endpoint_.executor.finish(*exchange.task, endpoint_.transport);
 }
 
 bool Anticipation::others_have_told() {
   if (hinted_order_ || !told_) return hinted_order_.has_value();
-  if (telling().under_way()) endpoint_.executor.poll(endpoint_.transport);
-  if (!telling().under_way()) hinted_order_.emplace(telling().all);
+  if (hint_exchange().under_way()) endpoint_.executor.poll(endpoint_.transport);
+  if (!hint_exchange().under_way()) hinted_order_.emplace(hint_exchange().all);
   return hinted_order_.has_value();
 }
 
@@ -206,7 +206,7 @@ void Anticipation::hint() {
   if (!lock || closed_) return;
   const auto expected_ns = hints_.expected_end_ns();
   // A mark waits for nobody: where others are so far behind, this rank tells when it arrives.
-  if (hinted_ && !told_ && expected_ns && !telling().under_way()) tell_others(*expected_ns - clock_offset_ns_);
+  if (hinted_ && !told_ && expected_ns && !hint_exchange().under_way()) tell_others(*expected_ns - clock_offset_ns_);
   update_work();
 }
 

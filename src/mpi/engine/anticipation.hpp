@@ -79,14 +79,14 @@ class Anticipation final : public Driven {
   };
   // What this rank tells the others of its next arrival, and they of theirs. Early ranks are some calls ahead of those
   // who have yet to tell.
-  struct Telling {
+  struct HintExchange {
     std::int64_t mine = 0;
     std::vector<std::int64_t> all;  // by rank
     std::optional<Group> group;
-    std::optional<Task> exchange;  // under way, or done; none before the first
-    bool under_way() const { return exchange && !exchange->done(); }
+    std::optional<Task> task;  // under way, or done; none before the first
+    bool under_way() const { return task && !task->done(); }
   };
-  static constexpr std::size_t kTellings = 8;
+  static constexpr std::size_t kHintExchanges = 8;
   // A call that was begun before the program was in it.
   struct Ahead {
     const Algorithm* algorithm;
@@ -97,7 +97,7 @@ class Anticipation final : public Driven {
 
   std::int64_t common_clock_ns() const { return endpoint_.platform.now_ns() - clock_offset_ns_; }
   std::unique_lock<std::timed_mutex> lock_for_program();
-  Telling& telling() { return tellings_[calls_ % kTellings]; }
+  HintExchange& hint_exchange() { return hint_exchanges_[calls_ % kHintExchanges]; }
   std::uint32_t stream(bool expected) const;
   bool is_expected(std::size_t number, const Algorithm& algorithm) const;
   void expect_next();
@@ -106,7 +106,7 @@ class Anticipation final : public Driven {
   void note_arrival(Site& site);
   void learn(Site& site);
   void tell_others(std::int64_t expected_ns);
-  void finish(Telling& telling);
+  void finish(HintExchange& exchange);
   bool others_have_told();
   void begin_ahead();
   void give_up();
@@ -135,7 +135,7 @@ class Anticipation final : public Driven {
 
   bool hinted_ = false;  // all ranks give hints: each tells the others once before every call
   bool told_ = false;    // for the next call
-  std::array<Telling, kTellings> tellings_;
+  std::array<HintExchange, kHintExchanges> hint_exchanges_;
   std::uint64_t latest_sorted_ = 0;           // number of the latest call whose algorithm used the order
   std::optional<ArrivalOrder> hinted_order_;  // for the next call
 };

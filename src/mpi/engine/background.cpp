@@ -128,7 +128,7 @@ void BackgroundWork::stop() {
 }
 
 bool BackgroundWork::poll_all() {
-  const Inside inside;
+  const ReentryGuard guard;
   const std::scoped_lock lock(mutex_);
   bool any = false;
   for (Driven* driven : all_) {

@@ -23,15 +23,10 @@ bool all_agree(MPI_Comm comm, bool mine) {
   return value == 1;
 }
 
-bool are_one(const std::vector<int>& nodes) {
-  return std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
-}
-
 SharedNodes find_shared(const std::vector<int>& nodes) {
-  int count = 0;
+  const int count = count_nodes(nodes);
   int runs = 0;  // of ranks that follow one another and share a node
   for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
-    if (nodes[rank] == static_cast<int>(rank)) ++count;
     if (rank == 0 || nodes[rank] != nodes[rank - 1]) ++runs;
   }
   if (count == 1 || count == static_cast<int>(nodes.size())) return {};
@@ -82,7 +77,7 @@ Engine::Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, co
     if (nodes_[static_cast<std::size_t>(rank)] == nodes_[static_cast<std::size_t>(rank_)]) mates_.push_back(rank);
   }
   shared_nodes_.boards = can_share_memory() && shared_nodes_.count > 0;  // until one is refused
-  if (can_share_memory() && are_one(nodes_)) share_board();
+  if (can_share_memory() && count_nodes(nodes_) == 1) share_board();
   platform_ = make_platform({&processes_, world_.oversubscribed(), &poke_mpi, &world_, &open.count()});
   choose_transport();
   maps_ = std::make_unique<RankMaps>(world_.topology_of(*channel_, nodes_));

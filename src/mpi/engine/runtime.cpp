@@ -222,7 +222,7 @@ Engine* Runtime::make_engine(Communicator& communicator, MPI_Comm comm) {
 
 int Runtime::forget(MPI_Comm, int, void* state, void*) {
   Runtime& runtime = get();
-  const Inside inside;
+  const ReentryGuard guard;
   auto* communicator = static_cast<Communicator*>(state);
   {
     const std::scoped_lock lock(runtime.mutex_);

@@ -30,20 +30,13 @@ void World::open(const Configuration& configuration) {
   find_nodes();
   channel_ = Channel::open(carrier_.comm, carrier_, 1);
   places_ = discover_places(carrier_.comm, nodes_, configuration);
-  if (configuration.remote_words) words_ = make_window_of_words(carrier_.comm, some_share_a_node());
+  if (configuration.remote_words) words_ = make_window_of_words(carrier_.comm, count_nodes(nodes_) < carrier_.size);
 }
 
 void World::close() {
   words_.reset();
   channel_.reset();
   if (is_open()) PMPI_Comm_free(&carrier_.comm);
-}
-
-bool World::some_share_a_node() const {
-  for (std::size_t rank = 0; rank < nodes_.size(); ++rank) {
-    if (nodes_[rank] != static_cast<int>(rank)) return true;
-  }
-  return false;
 }
 
 void World::find_nodes() {

@@ -42,7 +42,6 @@ class World {
 
  private:
   void find_nodes();
-  bool some_share_a_node() const;
 
   PrivateCommunicator carrier_;
   std::vector<int> nodes_;

@@ -21,7 +21,7 @@
 
 namespace stretto::mpi {
 
-thread_local int Inside::depth = 0;
+thread_local int ReentryGuard::depth = 0;
 
 namespace {
 
@@ -77,7 +77,7 @@ static int observe(stretto::mpi::MpiFunction operation, MPI_Comm comm, stretto::
   const bool blocking = request == nullptr;
   const bool persistent = (form.flags & stretto::profile::kPersistent) != 0;
   if (!runtime.profiler().active()) return blocking || persistent ? native() : start(native);
-  const Inside inside;
+  const ReentryGuard guard;
   Observation observation(runtime.profiler(), runtime.communicator(comm, blocking), operation, form);
   if (!observation.wanted()) return blocking || persistent ? native() : start(native);
   describe(observation);
@@ -95,31 +95,31 @@ static int create(stretto::mpi::NativeCall native, const MPI_Comm* newcomm) {
   using namespace stretto::mpi;
   Runtime& runtime = Runtime::get();
   if (!runtime.profiler().active() && !runtime.configuration().non_blocking) return native();
-  const Inside inside;
+  const ReentryGuard guard;
   const int result = native();
   if (result == MPI_SUCCESS) runtime.introduce(*newcomm);
   return result;
 }
 
-// The function `symbol`, which runs the body; there `next` is the one behind ours, `native` a call of it, and `here`
+// The function `symbol`, which runs the body; there `next` is the one behind ours, `native` a call of it, and `caller`
 // where ours was called from.
-#define STRETTO_ENTRY(symbol, parameters, arguments, ...)                                                 \
-  extern "C" __attribute__((visibility("default"))) int symbol parameters {                               \
-    using Function = int(*) parameters;                                                                   \
-    static const auto next = reinterpret_cast<Function>(stretto::mpi::next_symbol(#symbol));              \
-    if (stretto::mpi::Inside::now()) return next arguments;                                               \
-    stretto::mpi::Runtime::get().background().poll();                                                     \
-    [[maybe_unused]] const stretto::mpi::Caller here{__builtin_return_address(0), __builtin_dwarf_cfa()}; \
-    const auto pass = [&] { return next arguments; };                                                     \
-    const stretto::mpi::NativeCall native(pass);                                                          \
-    __VA_ARGS__                                                                                           \
+#define STRETTO_ENTRY(symbol, parameters, arguments, ...)                                                   \
+  extern "C" __attribute__((visibility("default"))) int symbol parameters {                                 \
+    using Function = int(*) parameters;                                                                     \
+    static const auto next = reinterpret_cast<Function>(stretto::mpi::next_symbol(#symbol));                \
+    if (stretto::mpi::ReentryGuard::active()) return next arguments;                                        \
+    stretto::mpi::Runtime::get().background().poll();                                                       \
+    [[maybe_unused]] const stretto::mpi::Caller caller{__builtin_return_address(0), __builtin_dwarf_cfa()}; \
+    const auto pass = [&] { return next arguments; };                                                       \
+    const stretto::mpi::NativeCall native(pass);                                                            \
+    __VA_ARGS__                                                                                             \
   }
 #define STRETTO_BOTH(name, parameters, arguments, ...)          \
   STRETTO_ENTRY(MPI_##name, parameters, arguments, __VA_ARGS__) \
   STRETTO_ENTRY(PMPI_##name, parameters, arguments, __VA_ARGS__)
 
 #define STRETTO_CALL(name, parameters, arguments) \
-  STRETTO_BOTH(name, parameters, arguments, return stretto::mpi::Handler(native, here).name arguments;)
+  STRETTO_BOTH(name, parameters, arguments, return stretto::mpi::Handler(native, caller).name arguments;)
 #define STRETTO_CREATOR(name, parameters, arguments) \
   STRETTO_BOTH(name, parameters, arguments, return create(native, newcomm);)
 #include "mpi/entry/calls.def"
@@ -155,10 +155,10 @@ STRETTO_WINDOW(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* windo
 #define STRETTO_ACCELERATE_BLOCKING(name, symbol, parameters, arguments, description)                      \
   STRETTO_BOTH(symbol, parameters, arguments,                                                              \
                STRETTO_DESCRIBE(description) return stretto::mpi::Collectives<stretto::mpi::Interception>( \
-                   native, {here, stretto::mpi::Description(describe)})                                    \
+                   native, {caller, stretto::mpi::Description(describe)})                                  \
                    .name arguments;)
 #define STRETTO_OBSERVE_BLOCKING(name, symbol, parameters, arguments, description) \
-  STRETTO_BOTH(symbol, parameters, arguments, STRETTO_OBSERVE(name, description, 0, here, nullptr))
+  STRETTO_BOTH(symbol, parameters, arguments, STRETTO_OBSERVE(name, description, 0, caller, nullptr))
 
 // The other forms. A persistent collective is not called before MPI_Start. `SERVE(name, arguments, persistent)` is
 // what runs it.
@@ -173,10 +173,10 @@ STRETTO_WINDOW(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* windo
   const auto serve = SERVE(name, arguments, persistent);                                                          \
   return observe(stretto::mpi::MpiFunction::name, comm, {flags, site}, describe, stretto::mpi::NativeCall(serve), \
                  request, &served);
-#define STRETTO_NON_BLOCKING(SERVE, name, lower, symbol, parameters, arguments, description)       \
-  STRETTO_BOTH(                                                                                    \
-      symbol, (STRETTO_LIST parameters, MPI_Request * request), (STRETTO_LIST arguments, request), \
-      STRETTO_OBSERVE_LATER(SERVE, name, lower, arguments, description, stretto::profile::kNonBlocking, here, false))
+#define STRETTO_NON_BLOCKING(SERVE, name, lower, symbol, parameters, arguments, description)                     \
+  STRETTO_BOTH(symbol, (STRETTO_LIST parameters, MPI_Request * request), (STRETTO_LIST arguments, request),      \
+               STRETTO_OBSERVE_LATER(SERVE, name, lower, arguments, description, stretto::profile::kNonBlocking, \
+                                     caller, false))
 #if STRETTO_PERSISTENT
 #define STRETTO_PERSISTENT_FORM(SERVE, name, lower, symbol, parameters, arguments, description)                 \
   STRETTO_BOTH(symbol, (STRETTO_LIST parameters, MPI_Info info, MPI_Request * request),                         \

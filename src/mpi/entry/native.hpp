@@ -30,13 +30,13 @@ class NativeCall {
 };
 
 /// While one of these lives, MPI calls of this thread come from Stretto or from inside the MPI library.
-class Inside {
+class ReentryGuard {
  public:
-  Inside() { ++depth; }
-  ~Inside() { --depth; }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-  static bool now() { return depth > 0; }
+  ReentryGuard() { ++depth; }
+  ~ReentryGuard() { --depth; }
+  ReentryGuard(const ReentryGuard&) = delete;
+  ReentryGuard& operator=(const ReentryGuard&) = delete;
+  static bool active() { return depth > 0; }
 
  private:
   static thread_local int depth;

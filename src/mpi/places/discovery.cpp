@@ -64,12 +64,6 @@ void complain(const std::string& file, const std::string& error) {
                file.c_str(), error.c_str());
 }
 
-int count_of(const std::vector<int>& nodes) {
-  int count = 0;
-  for (std::size_t rank = 0; rank < nodes.size(); ++rank) count += nodes[rank] == static_cast<int>(rank) ? 1 : 0;
-  return count;
-}
-
 // What a rank tells the others of itself.
 struct Bound {
   Parts parts;
@@ -93,7 +87,7 @@ bool is_alone(int rank, const std::vector<int>& nodes) {
 Places discover_places(MPI_Comm world, const std::vector<int>& nodes, const Configuration& configuration) {
   const std::string& file = configuration.topology_file;
   const bool measured = file == kMeasure;
-  if (file.empty() || (measured && count_of(nodes) < kFewestMeasured)) return {};
+  if (file.empty() || (measured && count_nodes(nodes) < kFewestMeasured)) return {};
   int rank = 0;
   PMPI_Comm_rank(world, &rank);
   std::string error;
@@ -123,7 +117,7 @@ Topology topology_of(const Places& places, const std::vector<int>& nodes, const 
 Topology discover_insides(MPI_Comm comm, const Topology& known, const std::vector<int>& nodes,
                           const Configuration& configuration, bool asked) {
   // Simulated ranks are not where this process is bound.
-  if (!configuration.hwloc || !can_share_memory() || count_of(nodes) == known.ranks()) return known;
+  if (!configuration.hwloc || !can_share_memory() || count_nodes(nodes) == known.ranks()) return known;
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
   std::string error;

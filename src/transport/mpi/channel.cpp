@@ -10,14 +10,14 @@ std::unique_ptr<Channel> Channel::open(MPI_Comm comm, PrivateCommunicator& carri
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &size);
   const std::optional<std::uint32_t> first = carrier.tags.take(runs);
-  const Member mine{carrier.rank, first ? static_cast<std::int32_t>(*first) : -1};
-  std::vector<Member> members(static_cast<std::size_t>(size));
-  PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, members.data(), sizeof mine, MPI_BYTE, comm);
-  if (std::ranges::any_of(members, [](const Member& member) { return member.first_tag < 0; })) {
+  const Address mine{carrier.rank, first ? static_cast<std::int32_t>(*first) : -1};
+  std::vector<Address> addresses(static_cast<std::size_t>(size));
+  PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, addresses.data(), sizeof mine, MPI_BYTE, comm);
+  if (std::ranges::any_of(addresses, [](const Address& address) { return address.first_tag < 0; })) {
     if (first) carrier.tags.give(*first, runs);
     return nullptr;
   }
-  return std::unique_ptr<Channel>(new Channel(carrier, rank, runs, std::move(members)));
+  return std::unique_ptr<Channel>(new Channel(carrier, rank, runs, std::move(addresses)));
 }
 
 Channel::~Channel() { carrier_.tags.give(static_cast<std::uint32_t>(own_tag(0)), runs_); }

@@ -37,13 +37,13 @@ class Channel {
   Channel& operator=(const Channel&) = delete;
 
   int rank() const { return rank_; }
-  int size() const { return static_cast<int>(members_.size()); }
+  int size() const { return static_cast<int>(addresses_.size()); }
 
   /// In terms of the private communicator: who `rank` is, and by which tags it, and this rank, receive.
   MPI_Comm comm() const { return carrier_.comm; }
-  int real(int rank) const { return members_[static_cast<std::size_t>(rank)].real; }
+  int real(int rank) const { return addresses_[static_cast<std::size_t>(rank)].real; }
   int tag_of(int rank, std::uint32_t stream) const {
-    return members_[static_cast<std::size_t>(rank)].first_tag + static_cast<int>(stream);
+    return addresses_[static_cast<std::size_t>(rank)].first_tag + static_cast<int>(stream);
   }
   int own_tag(std::uint32_t stream) const { return tag_of(rank_, stream); }
 
@@ -52,17 +52,17 @@ class Channel {
   void receive(void* data, std::size_t bytes, int from, std::uint32_t stream = 0) const;
 
  private:
-  struct Member {
+  struct Address {
     std::int32_t real;
     std::int32_t first_tag;  // negative: none
   };
-  Channel(PrivateCommunicator& carrier, int rank, std::uint32_t runs, std::vector<Member> members)
-      : carrier_(carrier), rank_(rank), runs_(runs), members_(std::move(members)) {}
+  Channel(PrivateCommunicator& carrier, int rank, std::uint32_t runs, std::vector<Address> addresses)
+      : carrier_(carrier), rank_(rank), runs_(runs), addresses_(std::move(addresses)) {}
 
   PrivateCommunicator& carrier_;
   int rank_;
   std::uint32_t runs_;
-  std::vector<Member> members_;  // by rank
+  std::vector<Address> addresses_;  // by rank
 };
 
 }  // namespace stretto::mpi

@@ -9,7 +9,7 @@
 namespace stretto {
 
 /// All ranks but the root: first those that are expected first, or by number where nothing is known.
-inline std::vector<int> others(const Group& g, const Call& call) {
+inline std::vector<int> peers_of_root(const Group& g, const Call& call) {
   std::vector<int> ranks;
   ranks.reserve(static_cast<std::size_t>(g.size()));
   for (int position = 0; position < g.size(); ++position) {
