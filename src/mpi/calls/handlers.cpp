@@ -39,6 +39,16 @@ int Handler::Finalize() noexcept {
   return native_();
 }
 
+// Here all its ranks are: when the MPI library lets go of it is its own affair, and MPICH does so as late as in the
+// last MPI_Wait for something on it.
+int Handler::Comm_free(MPI_Comm* comm) noexcept {
+  if (comm != nullptr) {
+    const ReentryGuard guard;
+    Runtime::get().close(*comm);
+  }
+  return native_();
+}
+
 int Handler::Pcontrol(int level) noexcept {
   Runtime::get().profiler().set_recording(level > 0);
   return native_();

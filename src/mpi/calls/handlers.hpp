@@ -21,6 +21,8 @@ class Handler {
   int Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) noexcept;
 #endif
   int Pcontrol(int level) noexcept;
+  int Comm_free(MPI_Comm* comm) noexcept;
+  int Comm_disconnect(MPI_Comm* comm) noexcept { return Comm_free(comm); }
 
   int Wait(MPI_Request* request, MPI_Status* status) noexcept;
   int Waitall(int count, MPI_Request* requests, MPI_Status* statuses) noexcept;

@@ -7,6 +7,7 @@
 #include <bit>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "board/board.hpp"
@@ -64,8 +65,10 @@ class Engine {
   /// Half of the largest pool that ensure_pool may make.
   std::size_t max_pool_window() const { return pool_refused_ ? 0 : largest_pool() / 2; }
   std::int64_t recent_skew_ns() const { return shares_memory() ? board_->recent_skew_ns() : 0; }
-  /// MPI_Finalize has begun: nothing is under way any more. Collective.
+  /// The communicator is being freed, or MPI_Finalize has begun: nothing is under way any more. Collective.
   void close();
+  /// Alike on all ranks, and of no two communicators of a process the same.
+  std::pair<int, int> key() const { return {channel_->real(0), channel_->tag_of(0, 0)}; }
 
  private:
   Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, const Configuration& configuration,

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -143,11 +144,27 @@ void Runtime::finish() {
   background_.stop();
   active_ = false;
   if (self_ != MPI_COMM_NULL) PMPI_Comm_free(&self_);
-  for (Communicator* communicator : communicators_) {
-    if (communicator->engine) communicator->engine->close();
-  }
+  close_engines();
   proxies_.close();
   world_.close();
+}
+
+// Of all communicators that are left. Each rank may have made them in another order, and closing one is collective.
+void Runtime::close_engines() {
+  std::vector<Engine*> engines;
+  for (Communicator* communicator : communicators_) {
+    if (communicator->engine) engines.push_back(communicator->engine.get());
+  }
+  std::ranges::sort(engines, {}, &Engine::key);
+  for (Engine* engine : engines) engine->close();
+}
+
+void Runtime::close(MPI_Comm comm) {
+  void* state = nullptr;
+  int found = 0;
+  if (active_ && comm != MPI_COMM_NULL) PMPI_Comm_get_attr(comm, keyval_, &state, &found);
+  if (found == 0) return;
+  if (Engine* engine = static_cast<Communicator*>(state)->engine.get()) engine->close();
 }
 
 Communicator* Runtime::communicator(MPI_Comm comm, bool blocking) {

@@ -77,6 +77,8 @@ class Runtime {
   Communicator* communicator(MPI_Comm comm, bool blocking = true);
   /// A communicator has just been made by a call that all its ranks are in.
   void introduce(MPI_Comm comm);
+  /// All ranks of `comm` are about to free it.
+  void close(MPI_Comm comm);
   /// Whether non-blocking calls of Stretto's are under way in this process.
   bool any_in_flight() const { return in_flight_.load(std::memory_order_relaxed) > 0; }
   /// Its engine, made when first needed: a collective operation. nullptr, on all ranks alike, where it cannot be.
@@ -106,6 +108,7 @@ class Runtime {
   static void describe_peers(Communicator& communicator, MPI_Comm comm, bool inter);
   void prepare_background();
   void prepare_in_flight(Communicator& communicator, MPI_Comm comm);
+  void close_engines();
   void let_go(std::unique_ptr<InFlight> in_flight);
   void report() const;
 
