@@ -22,6 +22,9 @@ install_with_apt() {
     apt_install libfftw3-dev libcli11-dev || say "apps/fft and apps/asp are not built, and their tests are skipped"
     apt_install libscotch-dev || say "no SCOTCH: stretto sim places no ranks by it, and the test of that is skipped"
   fi
+  if [ "$purpose" = test ]; then
+    apt_install libmpich-dev mpich || say "no MPICH: whether Stretto works with it is not tested"
+  fi
   # For the tests of the HTML report, which are skipped without. Ubuntu has it as a snap only.
   if [ "$purpose" = test ] && apt-cache show chromium >/dev/null 2>&1; then
     apt_install chromium || say "no browser: tests of the HTML report are skipped"

@@ -24,6 +24,7 @@ case "${1:-}" in
     part 'Python tests, side by side' pytest -n "$cores" --dist worksteal -m 'not alone'
     join_part
     part 'Python tests, one by one' pytest -m alone
+    part 'a few tests with MPICH' scripts/test_all_mpis.sh --few mpich-debian
     ;;
   night)
     part 'C++ tests, every seed' cpp_tests

