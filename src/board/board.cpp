@@ -1,5 +1,8 @@
 #include "board/board.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace stretto {
 namespace {
 
@@ -18,54 +21,70 @@ struct Carver {
 
 }  // namespace
 
-std::size_t Board::memory_bytes(int ranks) {
+std::size_t Board::memory_bytes(int ranks, std::size_t generations) {
   const auto count = static_cast<std::size_t>(ranks);
   Carver carver{nullptr};
-  carver.take<Generation>(2);
-  carver.take<Arrival>(2 * count);
+  carver.take<Generation>(generations);
+  carver.take<Arrival>(generations * count);
   carver.take<Presence>(count);
-  carver.take<Slot>(2 * count);
+  carver.take<Slot>(generations * count);
   carver.take<Chunk>(2 * kMaxChunks);
+  carver.take<std::byte>(generations * count * kSmallSlotBytes);
   carver.take<std::byte>(2 * count * kSlotBytes);
   return carver.used;
 }
 
-Board::Board(std::byte* memory, int ranks, int rank) : ranks_(static_cast<std::size_t>(ranks)), rank_(rank) {
+Board::Board(std::byte* memory, int ranks, int rank, std::size_t generations)
+    : ring_(generations), ranks_(static_cast<std::size_t>(ranks)), rank_(rank), arrivals_before_(generations) {
   Carver carver{memory};
-  generations_ = carver.take<Generation>(2);
-  order_ = carver.take<Arrival>(2 * ranks_);
+  generations_ = carver.take<Generation>(ring_);
+  order_ = carver.take<Arrival>(ring_ * ranks_);
   presence_ = carver.take<Presence>(ranks_);
-  slots_ = carver.take<Slot>(2 * ranks_);
+  slots_ = carver.take<Slot>(ring_ * ranks_);
   chunks_ = carver.take<Chunk>(2 * kMaxChunks);
+  small_slot_data_ = carver.take<std::byte>(ring_ * ranks_ * kSmallSlotBytes);
   slot_data_ = carver.take<std::byte>(2 * ranks_ * kSlotBytes);
 }
 
-bool Board::may_enter() {
-  if (everyone_left_ >= call_ - 2) return true;
-  for (std::size_t rank = 0; rank < ranks_; ++rank) {
-    if (!presence_[rank].left.reached(call_ - 2)) return false;
+void Board::begin(bool new_message, BoardUse use) {
+  ++call_;
+  if (new_message) place_ = kNoPlace;
+  must_have_left_ = call_ - ring_;
+  if (use.slot_bytes > kSmallSlotBytes) {
+    must_have_left_ = std::max(must_have_left_, std::exchange(used_slots_[parity()], call_));
   }
-  everyone_left_ = call_ - 2;
-  return true;
+  if (use.pool) must_have_left_ = std::max(must_have_left_, std::exchange(used_pool_[parity()], call_));
+}
+
+// What it learns saves the calls that follow from looking.
+bool Board::may_enter() {
+  if (everyone_left_ >= must_have_left_) return true;
+  std::uint64_t left = call_ - 1;
+  for (std::size_t rank = 0; rank < ranks_; ++rank) {
+    left = std::min(left, presence_[rank].left.value.load(std::memory_order_acquire));
+  }
+  everyone_left_ = std::max(everyone_left_, left);
+  return left >= must_have_left_;
 }
 
 Task Board::enter(Group& g) {
-  for (std::size_t rank = 0; rank < ranks_; ++rank) co_await g.reached(presence_[rank].left, call_ - 2);
-  everyone_left_ = call_ - 2;
+  for (std::size_t rank = 0; rank < ranks_; ++rank) co_await g.reached(presence_[rank].left, must_have_left_);
+  everyone_left_ = must_have_left_;
 }
 
 void Board::leave(Group& g) {
-  if (arrived_) arrivals_before_[parity()] += static_cast<std::uint32_t>(ranks_);
+  if (arrived_) arrivals_before_[place_in_ring()] += static_cast<std::uint32_t>(ranks_);
   arrived_ = false;
   g.publish(presence_[static_cast<std::size_t>(rank_)].left, call_);
 }
 
 int Board::arrive(Group& g, const void* input) {
   Generation& now = generation();
-  // The counter is exact because every call of this parity adds `ranks_` to it or nothing, and nobody is here before
-  // everybody has left the call two before. acq_rel: whoever sees the count sees what earlier arrivers wrote before.
+  // The counter is exact because every call at this place in the ring adds `ranks_` to it or nothing, and nobody is
+  // here before everybody has left the one before it there. acq_rel: whoever sees the count sees what earlier arrivers
+  // wrote before.
   arrived_ = true;
-  const std::uint32_t before = arrivals_before_[parity()];
+  const std::uint32_t before = arrivals_before_[place_in_ring()];
   const std::uint32_t place = now.arrivals.fetch_add(1, std::memory_order_acq_rel) - before;
   const bool last = place + 1 == ranks_;
   if (place_ == kNoPlace) place_ = static_cast<int>(place);
@@ -89,6 +108,9 @@ void Board::synchronised_by_arrival() {
 
 std::byte* Board::slot_data(int rank, std::size_t bytes) {
   if (bytes <= kInlineBytes) return slot(rank).payload;
+  if (bytes <= kSmallSlotBytes) {
+    return small_slot_data_ + (place_in_ring() * ranks_ + static_cast<std::size_t>(rank)) * kSmallSlotBytes;
+  }
   return slot_data_ + (parity() * ranks_ + static_cast<std::size_t>(rank)) * kSlotBytes;
 }
 

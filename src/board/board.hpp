@@ -2,9 +2,11 @@
 //
 // Calls that use the board are numbered alike by all ranks. The number is the *generation* of everything
 // on the board: a rank publishes "call k" where the thesis (Alizadeh 2021, Algorithms 4.1 and 5.1) sets a flag that
-// somebody must reset, so back-to-back calls cannot meet, there is no mutex, and no barrier stands between calls. All
-// state of a call exists twice, for even and odd calls: a rank enters call k when every rank has left call k-2. Zeroed
-// memory is the valid start.
+// somebody must reset, so back-to-back calls cannot meet, there is no mutex, and no barrier stands between calls. The
+// state of calls is a ring, so that a rank which leaves early, such as the root of a broadcast, may be 64 calls ahead:
+// it enters call k when every rank has left call k-64. Of the memory for messages of more than a kilobyte there are two
+// halves, for even and odd calls: who wants one waits until all have left the latest call that used it. Zeroed memory
+// is the valid start.
 //
 // The order of arrival is one fetch-add. Of the other words most have a single writer; `parked` and `held` are taken by
 // compare-and-swap and exchange.
@@ -13,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "core/group.hpp"
 
@@ -29,7 +32,7 @@ struct Arrival {
 
 /// What all ranks of one call share.
 struct Generation {
-  alignas(kLine) Atomic<std::uint32_t> arrivals;  // total over all calls of this parity; never reset
+  alignas(kLine) Atomic<std::uint32_t> arrivals;  // total over all calls that had this place in the ring; never reset
   alignas(kLine) Signal everyone_arrived;
   std::int64_t first_arrival_ns;
   std::int64_t last_arrival_ns;
@@ -39,8 +42,8 @@ struct Generation {
   alignas(kLine) Atomic<std::uint64_t> parked;  // arrival_tree: the partial result that waits for another
 };
 
-/// A rank's place for a message of up to Board::kSlotBytes, left by it or for it; up to 96 bytes travel in the signal's
-/// own line.
+/// A rank's place for a message, left by it or for it; up to 96 bytes travel in the signal's own line, up to
+/// Board::kSlotBytes beside.
 struct alignas(kLine) Slot {
   Signal filled;
   std::uint32_t weight;  // arrival_tree: how many ranks' data the slot holds
@@ -60,18 +63,27 @@ struct alignas(kLine) Presence {
   Signal left;  // the latest call that this rank is done with: nothing of it is read or written any more
 };
 
+/// What a call takes of the memory for longer messages; as far as that is shared, the same on all ranks.
+struct BoardUse {
+  std::size_t slot_bytes = 0;  // in a rank's slot
+  bool pool = false;
+};
+
 class Board {
  public:
+  static constexpr std::size_t kGenerations = 64;
   static constexpr std::size_t kInlineBytes = sizeof(Slot::payload);
-  static constexpr std::size_t kSlotBytes = std::size_t{32} << 10;
-  static constexpr std::size_t kMaxChunks = 512;  // a call
+  static constexpr std::size_t kSmallSlotBytes = std::size_t{1} << 10;  // of each generation
+  static constexpr std::size_t kSlotBytes = std::size_t{32} << 10;      // of even and odd calls
+  static constexpr std::size_t kMaxChunks = 512;                        // a call
   static constexpr std::size_t kMinChunkBytes = std::size_t{16} << 10;
   static constexpr int kNoPlace = -1;
 
   /// Bytes of zeroed, line-aligned shared memory that a board of `ranks` ranks needs (without pool).
-  static std::size_t memory_bytes(int ranks);
+  static std::size_t memory_bytes(int ranks, std::size_t generations = kGenerations);
 
-  Board(std::byte* memory, int ranks, int rank);
+  /// A rank may be `generations` calls ahead, at least 2: with few, tests soon come to use a place in the ring again.
+  Board(std::byte* memory, int ranks, int rank, std::size_t generations = kGenerations);
 
   /// Memory for large messages, shared by all ranks. Every rank attaches the same at the same call number.
   void attach_pool(std::byte* pool, std::size_t bytes) {
@@ -84,10 +96,7 @@ class Board {
   // --- one call ---
   /// Begins the next call, a new message or the next part of one. Before anything shared is touched, may_enter() must
   /// be true, or enter() awaited.
-  void begin(bool new_message) {
-    ++call_;
-    if (new_message) place_ = kNoPlace;
-  }
+  void begin(bool new_message, BoardUse use);
   bool may_enter();
   Task enter(Group& g);
   void leave(Group& g);
@@ -103,13 +112,13 @@ class Board {
   int arrive(Group& g, const void* input = nullptr);
   /// Which place this rank took at the present or latest message; kNoPlace if none.
   int place() const { return place_; }
-  Arrival& arrival(int position) { return order_[parity() * ranks_ + static_cast<std::size_t>(position)]; }
+  Arrival& arrival(int position) { return order_[place_in_ring() * ranks_ + static_cast<std::size_t>(position)]; }
   /// How far apart ranks have arrived of late, first to last, in ns: a running mean, the same number on every rank.
   std::int64_t recent_skew_ns() const { return recent_skew_ns_; }
 
-  Generation& generation() { return generations_[parity()]; }
-  const Generation& generation() const { return generations_[parity()]; }
-  Slot& slot(int rank) { return slots_[parity() * ranks_ + static_cast<std::size_t>(rank)]; }
+  Generation& generation() { return generations_[place_in_ring()]; }
+  const Generation& generation() const { return generations_[place_in_ring()]; }
+  Slot& slot(int rank) { return slots_[place_in_ring() * ranks_ + static_cast<std::size_t>(rank)]; }
   /// Where a message of `bytes` bytes lies in a rank's slot.
   std::byte* slot_data(int rank, std::size_t bytes);
   /// Where the block lies that a rank leaves or takes: in its slot or, if longer, at its place in the pool.
@@ -124,8 +133,10 @@ class Board {
   std::byte* pool() { return pool_ + parity() * pool_window(); }
 
  private:
+  std::size_t place_in_ring() const { return call_ % ring_; }
   std::size_t parity() const { return call_ & 1U; }
 
+  std::size_t ring_;  // generations
   std::size_t ranks_;
   int rank_;
   Generation* generations_;
@@ -133,15 +144,19 @@ class Board {
   Presence* presence_;
   Slot* slots_;
   Chunk* chunks_;
+  std::byte* small_slot_data_;
   std::byte* slot_data_;
   std::byte* pool_ = nullptr;
   std::size_t pool_bytes_ = 0;
 
-  std::uint64_t call_ = 1;           // the first call is number 2, so that "two calls before" is never negative
-  std::uint64_t everyone_left_ = 1;  // nobody was ever in call 1
+  std::uint64_t call_ = ring_;            // so that no call before is negative
+  std::uint64_t everyone_left_ = ring_;   // nobody was ever in one of these
+  std::uint64_t must_have_left_ = 0;      // the call that everybody has to have left, before this one is entered
+  std::uint64_t used_slots_[2] = {0, 0};  // the latest call of each parity that used the slots of more than 1 KiB
+  std::uint64_t used_pool_[2] = {0, 0};   // and the pool
   std::int64_t recent_skew_ns_ = 0;
-  std::uint32_t arrivals_before_[2] = {0, 0};  // arrivals of earlier calls of each parity
-  bool arrived_ = false;                       // in the present call; all ranks or none call arrive()
+  std::vector<std::uint32_t> arrivals_before_;  // arrivals of earlier calls at each place in the ring
+  bool arrived_ = false;                        // in the present call; all ranks or none call arrive()
   int place_ = kNoPlace;
   std::multimap<std::uint64_t, int> early_arrivals_;
 };

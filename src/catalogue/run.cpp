@@ -44,10 +44,12 @@ Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {
   }
   Board& board = g.board();
   const std::size_t window = std::max<std::size_t>(1, window_bytes(g, algorithm, call) / call.element_bytes);
+  const std::size_t blocks = algorithm.blocks_of_rank(g.size());
   std::size_t start = 0;
   do {
     const Call part = part_of(call, {start, std::min(window, call.count - start)});
-    board.begin(start == 0);
+    const bool pool = algorithm.needs_pool(part.bytes(), g.size());
+    board.begin(start == 0, {.slot_bytes = pool ? 0 : part.bytes() * blocks, .pool = pool});
     if (!board.may_enter()) co_await board.enter(g);
     co_await algorithm.run(g, part);
     board.leave(g);

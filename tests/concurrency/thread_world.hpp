@@ -18,6 +18,7 @@
 namespace stretto::concurrency {
 
 constexpr std::size_t kPoolBytes = 256 * 1024;
+constexpr std::size_t kGenerations = 2;  // as few as a board can do with
 
 /// Runs `body` on `ranks` threads, `ranks_per_node` on each of several nodes with a board and a pool of its own, or all
 /// on one. `Base` is the platform to wait with.
@@ -57,7 +58,7 @@ class ThreadWorld {
 
   struct Node {
     Node(int ranks_, std::size_t pool_bytes_)
-        : ranks(ranks_), pool_bytes(pool_bytes_), board(Board::memory_bytes(ranks) + kLine), pool(pool_bytes + kLine) {}
+        : ranks(ranks_), pool_bytes(pool_bytes_), board(Board::memory_bytes(ranks, kGenerations) + kLine), pool(pool_bytes + kLine) {}
     int ranks;
     std::size_t pool_bytes;
     std::vector<std::byte> board;
@@ -70,7 +71,7 @@ class ThreadWorld {
           platform(shm::NodeFacts{nullptr, true, nullptr, nullptr}),
           transport(aligned(world.mailbox_memory_), ranks, rank, platform),
           endpoint(rank, ranks, platform, transport),
-          board(aligned(node.board), node.ranks, place),
+          board(aligned(node.board), node.ranks, place, kGenerations),
           maps(topology_of_nodes(ranks, world.node_of_rank_)),
           words(aligned(world.words_)) {
       board.attach_pool(aligned(node.pool), node.pool_bytes);

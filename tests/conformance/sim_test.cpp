@@ -253,14 +253,23 @@ TEST(Board, MixedCallsBackToBack) {
   }
 }
 
-// As every two calls in a row; there is nothing before the first two that anybody would have to leave.
-TEST(Board, ARankMayDoTheFirstTwoCallsAheadOfAll) {
-  sim::Options options = options_for(4, 0);
+// When the root of so many broadcasts is through with them, where the others come after a millisecond.
+std::int64_t root_leaves(std::size_t calls, std::size_t elements) {
+  sim::Options options = options_for(4, 1);
   options.arrivals_ns = {0, 1'000'000, 1'000'000, 1'000'000};
   sim::World world(options);
   const Algorithm& algorithm = *find_algorithm(Collective::bcast, "arrival_copy");
-  const auto left = world.run([&](Group& g) { return several_calls(g, algorithm, {{10}, {10}}, "two calls"); });
-  EXPECT_LT(left[0], 1'000'000);
+  const std::vector<Shape> shapes(calls, Shape{elements});
+  return world.run([&](Group& g) { return several_calls(g, algorithm, shapes, "ahead"); })[0];
+}
+
+TEST(Board, ARankMayBeAsManyCallsAheadAsThereAreGenerations) {
+  for (std::size_t elements : {1, 100}) {  // beside the signal, and in a small slot
+    EXPECT_LT(root_leaves(Board::kGenerations, elements), 1'000'000);
+    EXPECT_GT(root_leaves(Board::kGenerations + 1, elements), 1'000'000);
+  }
+  EXPECT_LT(root_leaves(2, 2000), 1'000'000);
+  EXPECT_GT(root_leaves(3, 2000), 1'000'000);
 }
 
 TEST(Simulation, DeadlockIsReportedWithSeedAndRanks) {

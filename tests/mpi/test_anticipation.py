@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import Outcome, each_env, night, registry, run_mpi, stretto_env
+from mpi_jobs import TOLERANT, Outcome, each_env, night, registry, run_mpi, stretto_env
 
 Compiled = Callable[..., Path]
 PREDICTED: dict[str, list[str]] = {}
@@ -125,5 +125,6 @@ def test_every_count_and_root(compiled: Compiled, collective: str, ranks: int) -
 
 def test_the_thread_ends_with_the_program(compiled: Compiled) -> None:
     outcome = run_mpi(compiled("mpi/no_finalize.c"), 3, forced("background_sorted_linear"))
-    assert outcome.code == 7, outcome.output
+    # Some launchers kill the other ranks, and tell of that, when one ends so.
+    assert outcome.code == 7 or (TOLERANT and "KILLED BY SIGNAL: 9" in outcome.output), outcome.output
     assert not outcome.leftovers

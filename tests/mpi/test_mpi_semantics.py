@@ -114,10 +114,18 @@ def test_what_is_complete_is_not_open(compiled: Compiled, left_open: bool) -> No
     assert [line.split()[0] for line in said] == (["1"] if left_open else []), said
 
 
+@pytest.mark.parametrize("ranks", (2, 4))
+def test_a_root_is_through_with_many_broadcasts_before_anybody_comes(compiled: Compiled, ranks: int) -> None:
+    run_mpi(compiled("mpi/early_broadcasts.c"), ranks, stretto_env(bcast="arrival_copy")).check()
+
+
 def test_as_many_communicators_as_without_stretto(compiled: Compiled) -> None:
     """All that MPICH has, and far more than half of it; of Open MPI's 65 000 no more than are quickly made."""
     program: list[str | Path] = [compiled("mpi/most_communicators.c"), "2500"]
-    alone = run_mpi(program, 2, NATIVE_ENV).check().lines("had ")
+    natively = run_mpi(program, 2, NATIVE_ENV)
+    if TOLERANT and natively.code != 0:  # Intel MPI's own allreduce ends the job
+        pytest.skip("the MPI library alone fails, too")
+    alone = natively.check().lines("had ")
     had = run_mpi(program, 2, loading_env("default")).check().lines("had ")
     assert int(had[0]) >= int(alone[0]) - 3, f"{alone} natively, {had} with Stretto"
 

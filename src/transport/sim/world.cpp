@@ -35,7 +35,8 @@ class World::Rank final : public Platform, public Transport, public RemoteWords 
     endpoint_.words = this;
     if (!world.options_.shared_memory) return;
     Node& node = world.shared_[world.node_of(number)];
-    board_.emplace(line_aligned(node.board), node.ranks, world.place_on_node_[static_cast<std::size_t>(number)]);
+    board_.emplace(line_aligned(node.board), node.ranks, world.place_on_node_[static_cast<std::size_t>(number)],
+                   world.options_.generations);
     board_->attach_pool(line_aligned(node.pool), world.options_.pool_bytes);
     endpoint_.board = &*board_;
   }
@@ -130,7 +131,8 @@ World::~World() = default;
 void World::share_memory() {
   for (int rank = 0; rank < options_.ranks; ++rank) place_on_node_.push_back(shared_[node_of(rank)].ranks++);
   for (auto& [number, node] : shared_) {
-    node.board.reset(static_cast<std::byte*>(std::calloc(Board::memory_bytes(node.ranks) + kLine, 1)));
+    node.board.reset(
+        static_cast<std::byte*>(std::calloc(Board::memory_bytes(node.ranks, options_.generations) + kLine, 1)));
     node.pool.reset(static_cast<std::byte*>(std::calloc(options_.pool_bytes + kLine, 1)));
     if (node.board == nullptr || node.pool == nullptr) throw std::bad_alloc();
   }

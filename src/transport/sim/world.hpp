@@ -55,6 +55,7 @@ struct Options {
   std::uint64_t seed = 1;
   std::vector<std::int64_t> arrivals_ns;  // empty: all at 0
   std::size_t pool_bytes = 1 << 20;
+  std::size_t generations = Board::kGenerations;  // of each board
   bool single_copy = true;
   bool shared_memory = true;  // of the ranks of each node; false: no boards
   // False: messages take their time but carry nothing, for times alone. Short ones do, as an algorithm may act on them.
