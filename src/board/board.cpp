@@ -53,11 +53,29 @@ void Board::begin(bool new_message, BoardUse use) {
   if (use.slot_bytes > kSmallSlotBytes) {
     must_have_left_ = std::max(must_have_left_, std::exchange(used_slots_[parity()], call_));
   }
-  if (use.pool) must_have_left_ = std::max(must_have_left_, std::exchange(used_pool_[parity()], call_));
+  if (use.pool) take_half_of_pool();
+}
+
+void Board::take_half_of_pool() {
+  Pool::Use& latest = pool_->latest[parity()];
+  if (latest.ranks.data() == presence_) {
+    must_have_left_ = std::max(must_have_left_, std::exchange(latest.call, call_));
+  } else {
+    other_use_ = std::exchange(latest, {{presence_, ranks_}, call_, own_memory_});
+  }
+}
+
+bool Board::others_left_pool() const {
+  return std::ranges::all_of(other_use_.ranks,
+                             [&](const Presence& rank) { return rank.left.reached(other_use_.call); });
 }
 
 // What it learns saves the calls that follow from looking.
 bool Board::may_enter() {
+  if (!other_use_.ranks.empty()) {
+    if (!others_left_pool()) return false;
+    other_use_ = {};
+  }
   if (everyone_left_ >= must_have_left_) return true;
   std::uint64_t left = call_ - 1;
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
@@ -68,6 +86,8 @@ bool Board::may_enter() {
 }
 
 Task Board::enter(Group& g) {
+  for (Presence& rank : other_use_.ranks) co_await g.reached(rank.left, other_use_.call);
+  other_use_ = {};
   for (std::size_t rank = 0; rank < ranks_; ++rank) co_await g.reached(presence_[rank].left, must_have_left_);
   everyone_left_ = must_have_left_;
 }

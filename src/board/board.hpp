@@ -15,8 +15,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
+#include "board/pool.hpp"
 #include "core/group.hpp"
 
 namespace stretto {
@@ -59,10 +62,6 @@ struct alignas(kLine) Chunk {
   Signal finished;                  // the call in which the chunk holds its final value
 };
 
-struct alignas(kLine) Presence {
-  Signal left;  // the latest call that this rank is done with: nothing of it is read or written any more
-};
-
 /// What a call takes of the memory for longer messages; as far as that is shared, the same on all ranks.
 struct BoardUse {
   std::size_t slot_bytes = 0;  // in a rank's slot
@@ -85,13 +84,13 @@ class Board {
   /// A rank may be `generations` calls ahead, at least 2: with few, tests soon come to use a place in the ring again.
   Board(std::byte* memory, int ranks, int rank, std::size_t generations = kGenerations);
 
-  /// Memory for large messages, shared by all ranks. Every rank attaches the same at the same call number.
-  void attach_pool(std::byte* pool, std::size_t bytes) {
-    pool_ = pool;
-    pool_bytes_ = bytes;
+  /// Memory for large messages, shared by all ranks. Every rank attaches the same at the same call number. Where other
+  /// boards use it too, `own_memory` keeps this one's.
+  void attach_pool(std::shared_ptr<Pool> pool, std::shared_ptr<const void> own_memory = nullptr) {
+    pool_ = std::move(pool);
+    own_memory_ = std::move(own_memory);
   }
-  /// The largest message that one call can hold in the pool: half of it, as calls alternate between the halves.
-  std::size_t pool_window() const { return pool_bytes_ / 2; }
+  std::size_t pool_window() const { return pool_ == nullptr ? 0 : pool_->window(); }
 
   // --- one call ---
   /// Begins the next call, a new message or the next part of one. Before anything shared is touched, may_enter() must
@@ -130,9 +129,12 @@ class Board {
   std::multimap<std::uint64_t, int>& early_arrivals() { return early_arrivals_; }
 
   Chunk& chunk(std::size_t index) { return chunks_[parity() * kMaxChunks + index]; }
-  std::byte* pool() { return pool_ + parity() * pool_window(); }
+  std::byte* pool() { return pool_->memory + parity() * pool_->window(); }
 
  private:
+  void take_half_of_pool();
+  bool others_left_pool() const;
+
   std::size_t place_in_ring() const { return call_ % ring_; }
   std::size_t parity() const { return call_ & 1U; }
 
@@ -146,14 +148,14 @@ class Board {
   Chunk* chunks_;
   std::byte* small_slot_data_;
   std::byte* slot_data_;
-  std::byte* pool_ = nullptr;
-  std::size_t pool_bytes_ = 0;
+  std::shared_ptr<Pool> pool_;
+  std::shared_ptr<const void> own_memory_;
 
   std::uint64_t call_ = ring_;            // so that no call before is negative
   std::uint64_t everyone_left_ = ring_;   // nobody was ever in one of these
   std::uint64_t must_have_left_ = 0;      // the call that everybody has to have left, before this one is entered
   std::uint64_t used_slots_[2] = {0, 0};  // the latest call of each parity that used the slots of more than 1 KiB
-  std::uint64_t used_pool_[2] = {0, 0};   // and the pool
+  Pool::Use other_use_;                   // of the half of the pool that the call takes, on another board
   std::int64_t recent_skew_ns_ = 0;
   std::vector<std::uint32_t> arrivals_before_;  // arrivals of earlier calls at each place in the ring
   bool arrived_ = false;                        // in the present call; all ranks or none call arrive()

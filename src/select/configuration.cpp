@@ -212,7 +212,7 @@ std::uint64_t Configuration::fingerprint() const {
   mix(hwloc ? 1 : 0);
   mix(remote_words ? 1 : 0);
   mix(static_cast<std::uint64_t>(background));
-  mix(shared_memory_bytes);
+  mix(shared_memory_bytes.value_or(~std::uint64_t{0}));
   for (char letter : topology_file) mix(static_cast<unsigned char>(letter));
   mix(profile.directory.empty() ? 0 : 1);
   mix(profile.every);

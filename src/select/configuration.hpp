@@ -53,14 +53,14 @@ enum class Background {
 
 struct Configuration {
   std::array<std::array<Choice, std::size(kCollectives)>, 2>
-      choices{};                                  // STRETTO_ALLREDUCE, ..; STRETTO_IALLREDUCE, ..
-  bool non_blocking = false;                      // one of the latter is set: non-blocking calls may be Stretto's
-  bool deterministic = false;                     // STRETTO_DETERMINISTIC: the same bits from run to run
-  bool single_copy = true;                        // STRETTO_CMA
-  Background background = Background::automatic;  // STRETTO_BACKGROUND
-  std::vector<std::size_t> background_cores;      // STRETTO_BACKGROUND_CORE, of its thread; empty: any
-  std::size_t shared_memory_bytes = std::size_t{256} << 20;  // STRETTO_SHM_MAX_MIB, per communicator; 0: none
-  bool hwloc = true;                                         // STRETTO_HWLOC: what ranks are bound to is looked for
+      choices{};                                   // STRETTO_ALLREDUCE, ..; STRETTO_IALLREDUCE, ..
+  bool non_blocking = false;                       // one of the latter is set: non-blocking calls may be Stretto's
+  bool deterministic = false;                      // STRETTO_DETERMINISTIC: the same bits from run to run
+  bool single_copy = true;                         // STRETTO_CMA
+  Background background = Background::automatic;   // STRETTO_BACKGROUND
+  std::vector<std::size_t> background_cores;       // STRETTO_BACKGROUND_CORE, of its thread; empty: any
+  std::optional<std::size_t> shared_memory_bytes;  // STRETTO_SHM_MAX_MIB, of a node; 0: none; unset: by what it has
+  bool hwloc = true;                               // STRETTO_HWLOC: what ranks are bound to is looked for
   std::string topology_file;  // STRETTO_TOPOLOGY, a topology.conf of Slurm's, or `measure`; empty: none
   ProfileSettings profile;
   bool remote_words = false;  // STRETTO_REMOTE_WORDS, or a choice needs them: made in MPI_Init, for rendezvous_tree

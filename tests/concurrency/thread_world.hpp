@@ -74,7 +74,7 @@ class ThreadWorld {
           board(aligned(node.board), node.ranks, place, kGenerations),
           maps(topology_of_nodes(ranks, world.node_of_rank_)),
           words(aligned(world.words_)) {
-      board.attach_pool(aligned(node.pool), node.pool_bytes);
+      board.attach_pool(std::make_shared<Pool>(Pool{aligned(node.pool), node.pool_bytes}));
       endpoint.board = &board;
       endpoint.nodes = world.node_of_rank_;
       endpoint.maps = &maps;

@@ -9,8 +9,7 @@ static void broadcasts(int values) {
     if (world_rank != root && call == 0) MPI_Recv(NULL, 0, MPI_BYTE, root, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int i = 0; i < values; i++) data[i] = world_rank == root ? 1000 * call + i : -1;
     MPI_Bcast(data, values, MPI_INT, root, MPI_COMM_WORLD);
-    for (int i = 0; i < values; i++)
-      CHECK(data[i] == 1000 * call + i, "broadcast %d: [%d] is %d", call, i, data[i]);
+    for (int i = 0; i < values; i++) CHECK(data[i] == 1000 * call + i, "broadcast %d: [%d] is %d", call, i, data[i]);
   }
   for (int rank = 0; world_rank == root && rank < root; rank++) MPI_Send(NULL, 0, MPI_BYTE, rank, 0, MPI_COMM_WORLD);
   MPI_Barrier(MPI_COMM_WORLD);

@@ -114,6 +114,24 @@ def test_what_is_complete_is_not_open(compiled: Compiled, left_open: bool) -> No
     assert [line.split()[0] for line in said] == (["1"] if left_open else []), said
 
 
+@pytest.mark.parametrize("loading", ("unloaded", "default"))
+def test_first_calls_are_the_mpi_librarys(compiled: Compiled, loading: str) -> None:
+    run_mpi(compiled("mpi/young_communicators.c"), 3, loading_env(loading)).check()
+
+
+def test_memory_of_the_node_is_given_back(compiled: Compiled) -> None:
+    """So many at once would not have it: 20 communicators in turn, each with a board and a pool."""
+    env = stretto_env() | {"STRETTO_SHM_MAX_MIB": "10"}
+    run_mpi([compiled("mpi/young_communicators.c"), "20"], 3, env).check()
+
+
+@pytest.mark.parametrize("ranks", (2, 4))
+def test_communicators_of_the_same_ranks_share_a_pool(compiled: Compiled, ranks: int) -> None:
+    """Within a bound that ten pools would not keep; each call is served by what is forced."""
+    env = stretto_env(bcast="arrival_copy", allreduce="arrival_stripes") | {"STRETTO_SHM_MAX_MIB": "24"}
+    run_mpi(compiled("mpi/one_pool.c"), ranks, env).check()
+
+
 @pytest.mark.parametrize("ranks", (2, 4))
 def test_a_root_is_through_with_many_broadcasts_before_anybody_comes(compiled: Compiled, ranks: int) -> None:
     run_mpi(compiled("mpi/early_broadcasts.c"), ranks, stretto_env(bcast="arrival_copy")).check()

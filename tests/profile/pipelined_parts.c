@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_split(MPI_COMM_WORLD, rank < 2, rank, &part);
+  for (int call = 0; call < 16; call++) MPI_Barrier(part); /* the MPI library serves the first calls */
   int right = 1;
   if (rank < 2) right &= sum_is_right(values, part);
   right &= sum_is_right(values, MPI_COMM_WORLD);

@@ -46,9 +46,14 @@ bool Interception::select(const PreparedCall& prepared) {
   const CallOutline call = prepared.outline();
   const Configuration& configuration = runtime_.configuration();
   if (!eligible() || !may_serve(configuration, collective_, call.bytes(), communicator_->size)) return false;
+  const Choice& choice = configuration.choice(collective_);
+  const bool forced = choice.kind == Choice::Kind::forced;
+  if (communicator_->engine == nullptr && !forced && communicator_->is_young()) return false;
   Engine* const engine = runtime_.engine(*communicator_, comm_);
   if (engine == nullptr) return false;
-  engine->provide_for(configuration.choice(collective_));
+  const bool wanted = forced || engine->is_provided() || choose_for(call) != nullptr;
+  if (!wanted) return false;
+  engine->provide_for(choice);
   // What cannot be had is known to be so from now on: then choose again.
   for (int attempt = 0; attempt < 2; ++attempt) {
     algorithm_ = choose_for(call);

@@ -2,26 +2,20 @@
 #pragma once
 
 #include <mpi.h>
-#include <sys/types.h>
 
-#include <bit>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "board/board.hpp"
 #include "catalogue/catalogue.hpp"
 #include "core/remote_words.hpp"
 #include "mpi/engine/anticipation.hpp"
 #include "mpi/engine/in_flight.hpp"
+#include "mpi/engine/node_share.hpp"
 #include "mpi/engine/open_operations.hpp"
 #include "mpi/engine/world.hpp"
 #include "select/rules.hpp"
 #include "topology/rank_maps.hpp"
-#include "transport/shm/mailboxes.hpp"
-#include "transport/shm/segment.hpp"
-#include "transport/shm/shared_words.hpp"
 
 namespace stretto::mpi {
 
@@ -30,6 +24,8 @@ class BackgroundWork;
 /// The engine's side of a communicator: a channel for its messages, and shared memory where all ranks are on one node,
 /// or where asked for on each of several. What its ranks agree on is agreed upon by the MPI library's collectives on
 /// the program's communicator itself, while the program is in one: nobody else can be in one there.
+///
+/// At first it only knows its members, which tells what would serve a call; what serves it is made by `provide_for`.
 class Engine {
  public:
   /// Collective over `comm`. nullptr, on all ranks alike, where there are no tags left for its messages.
@@ -39,32 +35,32 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Makes room in the pool for `bytes` bytes of one call, as far as the user's bound allows. Collective; false, on
-  /// all ranks alike, if there is no pool after.
-  bool ensure_pool(std::size_t bytes);
+  /// See NodeShare.
+  bool ensure_pool(std::size_t bytes) { return share_ != nullptr && share_->ensure_pool(bytes); }
 
   /// Runs the collective to its end. Returns this rank's place in the order of arrival, from 0, or Board::kNoPlace if
   /// the algorithm took none.
   int run(const Algorithm& algorithm, const Call& call);
 
   /// Whether calls may begin ahead of the program; the same on all ranks, and for the communicator's whole life.
-  bool may_begin_ahead() const { return ahead_allowed_ && transport_->can_abandon(); }
+  bool may_begin_ahead() const { return ahead_allowed_ && (transport_ == nullptr || transport_->can_abandon()); }
   /// From now on calls of `collective` are anticipated; `background` drives what begins ahead. Collective.
   void anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background);
   bool anticipates(Collective collective) const { return (anticipated_ >> static_cast<unsigned>(collective) & 1) != 0; }
-  /// All ranks of one node.
-  bool shares_memory() const { return board_ != nullptr && shared_nodes_.count == 0; }
-  /// Sets up what decides whether the algorithm that the user wants can serve any call: boards of nodes, remote words.
-  /// Collective.
+  /// All ranks of one node; as far as is known before provide_for.
+  bool shares_memory() const { return shares_memory_; }
+  /// Sets up what calls need, and what decides whether the algorithm that the user wants can serve any: boards of
+  /// nodes, remote words. Collective.
   void provide_for(const Choice& choice);
+  bool is_provided() const { return endpoint_ != nullptr; }
   /// Finds out what ranks are bound to, if that is not known yet and the algorithm goes by it. `asked`: the user has
   /// named it. Collective.
   void ensure_insides(const Algorithm& algorithm, const Configuration& configuration, bool asked);
   SharedNodes shared_nodes() const { return shared_nodes_; }
   bool has_words() const { return words_ != nullptr; }
   /// Half of the largest pool that ensure_pool may make.
-  std::size_t max_pool_window() const { return pool_refused_ ? 0 : largest_pool() / 2; }
-  std::int64_t recent_skew_ns() const { return shares_memory() ? board_->recent_skew_ns() : 0; }
+  std::size_t max_pool_window() const { return share_ != nullptr ? share_->max_pool_window() : expected_pool_window_; }
+  std::int64_t recent_skew_ns() const { return shares_memory_ && share_ ? share_->board().recent_skew_ns() : 0; }
   /// The communicator is being freed, or MPI_Finalize has begun: nothing is under way any more. Collective.
   void close();
   /// Alike on all ranks, and of no two communicators of a process the same.
@@ -73,40 +69,36 @@ class Engine {
  private:
   Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, const Configuration& configuration,
          const OpenOperations& open);
-  std::size_t largest_pool() const { return std::bit_floor(pool_limit_); }
   int place_of(const Algorithm& algorithm) const;
   /// Gives each of several nodes a board, for hierarchies in their memory. Where some node refuses no node has one, and
   /// `shared_nodes` knows.
   void ensure_boards();
   /// Gives all ranks words that the others can change, where the MPI library can.
   void ensure_words();
-  bool share_board();
-  void choose_transport();
-  std::vector<pid_t> share_processes();
-  std::optional<shm::Segment> share_segment(std::size_t bytes, const char* purpose);
+  bool share_memory();
+  void make_endpoint();
+  std::unique_ptr<Transport> make_transport();
 
   MPI_Comm comm_;  // the program's
   World& world_;
   std::unique_ptr<Channel> channel_;
   int rank_;
   int size_;
-  std::size_t pool_limit_ = 0;
-  bool pool_refused_ = false;
+  const OpenOperations& open_;
+  std::size_t expected_pool_window_ = 0;
   bool ahead_allowed_ = false;
   bool looked_inside_ = false;  // nodes
   SharedNodes shared_nodes_;
+  bool shares_memory_ = false;
   unsigned anticipated_ = 0;      // a bit a collective
   std::vector<int> nodes_;        // of each rank the lowest on its node
-  std::vector<int> mates_;        // the ranks of this one's node
   bool single_copy_ = false;      // unless the user does not want it
-  std::vector<pid_t> processes_;  // of the mates; empty without a board or single copy
+  std::vector<pid_t> processes_;  // of the ranks of this node; empty without a board or single copy
+  std::unique_ptr<NodeShare> share_;
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<Transport> transport_;  // mailboxes where the ranks can read each other's memory, else MPI messages
   std::unique_ptr<RankMaps> maps_;
   std::unique_ptr<Endpoint> endpoint_;
-  shm::Segment board_segment_;  // the board, the mailboxes, the words
-  shm::Segment pool_segment_;
-  std::unique_ptr<Board> board_;
   std::unique_ptr<RemoteWords> words_;
   bool words_refused_ = false;
   BackgroundWork* background_ = nullptr;
@@ -115,10 +107,16 @@ class Engine {
 
 struct Communicator {
   static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
+  static constexpr int kFirstCalls = 16;
+
+  /// Counts a call: one of the first of a communicator that may be gone soon. The MPI library serves these, as an
+  /// engine would not be worth its making. The same on all ranks.
+  bool is_young() { return young_calls > 0 && young_calls-- > 0; }
 
   bool eligible = false;  // an intracommunicator of at least two ranks, all of this world, with tags for its messages
   int rank = 0;
   int size = 0;
+  int young_calls = kFirstCalls;
   std::unique_ptr<Engine> engine;       // made when first needed, by all ranks in one call
   std::unique_ptr<InFlight> in_flight;  // made with the communicator, where the user wants it
 

@@ -192,6 +192,7 @@ Communicator* Runtime::make_communicator(MPI_Comm comm, bool blocking) {
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_rank(comm, &communicator->rank);
   PMPI_Comm_size(comm, &communicator->size);
+  if (comm == MPI_COMM_WORLD) communicator->young_calls = 0;  // which stays
   communicator->eligible = inter == 0 && communicator->size > 1 && within_world(comm);
   if (profiler_.active()) {
     describe_peers(*communicator, comm, inter != 0);

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "mpi/engine/machine.hpp"
@@ -27,7 +28,10 @@ void World::open(const Configuration& configuration) {
   PMPI_Comm_rank(carrier_.comm, &carrier_.rank);
   PMPI_Comm_size(carrier_.comm, &carrier_.size);
   carrier_.tags.open(count_of_tags());
-  find_nodes();
+  int level = MPI_THREAD_MULTIPLE;
+  PMPI_Query_thread(&level);
+  calls_come_in_order_ = level != MPI_THREAD_MULTIPLE;
+  find_nodes(can_share_memory() ? NodeMemory::wanted_limit(configuration.shared_memory_bytes) : 0);
   channel_ = Channel::open(carrier_.comm, carrier_, 1);
   places_ = discover_places(carrier_.comm, nodes_, configuration);
   if (configuration.remote_words) words_ = make_window_of_words(carrier_.comm, count_nodes(nodes_) < carrier_.size);
@@ -39,11 +43,24 @@ void World::close() {
   if (is_open()) PMPI_Comm_free(&carrier_.comm);
 }
 
-void World::find_nodes() {
+// And the bound of what may be shared there: the lowest that any rank wants, on all nodes.
+void World::find_nodes(std::size_t memory_limit) {
+  struct Node {
+    int lowest;
+    NodeMemory::Ledger ledger;
+  };
+  struct Card {
+    int lowest;
+    std::uint64_t memory_limit;
+  };
   MPI_Comm node = MPI_COMM_NULL;
   PMPI_Comm_split_type(carrier_.comm, MPI_COMM_TYPE_SHARED, carrier_.rank, MPI_INFO_NULL, &node);
-  int lowest = carrier_.rank;
-  PMPI_Bcast(&lowest, 1, MPI_INT, 0, node);
+  int place = 0;
+  PMPI_Comm_rank(node, &place);
+  Node mine{carrier_.rank, {}};
+  if (place == 0 && memory_limit > 0) mine.ledger = memory_.make_ledger();
+  PMPI_Bcast(&mine, sizeof mine, MPI_BYTE, 0, node);
+  if (place != 0) memory_.attach_ledger(mine.ledger);
   cpu_set_t cores;
   CPU_ZERO(&cores);
   sched_getaffinity(0, sizeof cores, &cores);
@@ -51,8 +68,15 @@ void World::find_nodes() {
   PMPI_Comm_size(node, &node_ranks_);
   node_cores_ = CPU_COUNT(&cores);
   PMPI_Comm_free(&node);
-  nodes_.resize(static_cast<std::size_t>(carrier_.size));
-  PMPI_Allgather(&lowest, 1, MPI_INT, nodes_.data(), 1, MPI_INT, carrier_.comm);
+  const Card card{mine.lowest, memory_limit};
+  std::vector<Card> cards(static_cast<std::size_t>(carrier_.size));
+  PMPI_Allgather(&card, sizeof card, MPI_BYTE, cards.data(), sizeof card, MPI_BYTE, carrier_.comm);
+  nodes_.reserve(cards.size());
+  for (const Card& each : cards) {
+    nodes_.push_back(each.lowest);
+    memory_limit = std::min<std::size_t>(memory_limit, each.memory_limit);
+  }
+  memory_.open(memory_limit);
 }
 
 std::vector<int> World::nodes_of(const Channel& members) const {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "mpi/engine/node_memory.hpp"
 #include "mpi/places/discovery.hpp"
 #include "transport/mpi/channel.hpp"
 #include "transport/mpi/window_words.hpp"
@@ -30,6 +31,9 @@ class World {
   int size() const { return carrier_.size; }
   /// Of each rank the lowest on its node.
   const std::vector<int>& nodes() const { return nodes_; }
+  NodeMemory& memory() { return memory_; }
+  /// Whether the program makes one call at a time: then ranks make the calls that they have in common in one order.
+  bool calls_come_in_order() const { return calls_come_in_order_; }
   bool oversubscribed() const { return node_ranks_ > node_cores_; }
   PrivateCommunicator& carrier() { return carrier_; }
   /// The messages of all ranks.
@@ -41,12 +45,14 @@ class World {
   WindowOfWords* words() { return words_.get(); }
 
  private:
-  void find_nodes();
+  void find_nodes(std::size_t memory_limit);
 
   PrivateCommunicator carrier_;
   std::vector<int> nodes_;
   int node_ranks_ = 1;
   int node_cores_ = 1;
+  bool calls_come_in_order_ = false;
+  NodeMemory memory_;
   std::unique_ptr<Channel> channel_;
   Places places_;
   std::unique_ptr<WindowOfWords> words_;

@@ -7,9 +7,21 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 namespace stretto::shm {
+namespace {
+
+bool promises_are_kept() {
+  static const bool kept = [] {
+    std::ifstream mode("/proc/sys/vm/overcommit_memory");
+    return mode.get() == '2';
+  }();
+  return kept;
+}
+
+}  // namespace
 
 Segment& Segment::operator=(Segment&& other) noexcept {
   std::swap(memory_, other.memory_);
@@ -34,9 +46,8 @@ Segment Segment::create(std::size_t bytes, std::string& error) {
     error = std::string("memfd_create: ") + std::strerror(errno);
     return {};
   }
-  const int failure = ftruncate(descriptor, static_cast<off_t>(bytes)) != 0
-                          ? errno
-                          : posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
+  int failure = ftruncate(descriptor, static_cast<off_t>(bytes)) != 0 ? errno : 0;
+  if (failure == 0 && promises_are_kept()) failure = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
   if (failure != 0) {
     error = std::string("reserving shared memory: ") + std::strerror(failure);
     close(descriptor);
@@ -59,7 +70,7 @@ Segment Segment::attach(pid_t creator, int descriptor, std::size_t bytes, std::s
 }
 
 Segment Segment::map(int descriptor, std::size_t bytes, std::string& error) {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (memory == MAP_FAILED) {
     error = std::string("mmap of shared memory: ") + std::strerror(errno);
     close(descriptor);

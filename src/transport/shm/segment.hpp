@@ -1,8 +1,9 @@
 // A piece of memory that processes of one node share, without a name that a crash could leave behind.
 //
 // The creator makes an anonymous file (memfd); the others open it through /proc/<pid>/fd. The kernel frees it when the
-// last process is gone, however it went. Its pages are reserved before use, so that a full memory is an error here and
-// not a SIGBUS later.
+// last process is gone, however it went. A page is placed, near who uses it, when it is first touched; only where the
+// kernel promises no more memory than it has (vm.overcommit_memory=2) are all reserved before use, so that a full
+// memory is an error here and not a SIGBUS later.
 #pragma once
 
 #include <sys/types.h>

@@ -37,7 +37,7 @@ class World::Rank final : public Platform, public Transport, public RemoteWords 
     Node& node = world.shared_[world.node_of(number)];
     board_.emplace(line_aligned(node.board), node.ranks, world.place_on_node_[static_cast<std::size_t>(number)],
                    world.options_.generations);
-    board_->attach_pool(line_aligned(node.pool), world.options_.pool_bytes);
+    board_->attach_pool(std::make_shared<Pool>(Pool{line_aligned(node.pool), world.options_.pool_bytes}));
     endpoint_.board = &*board_;
   }
 
