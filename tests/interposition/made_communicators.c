@@ -1,5 +1,6 @@
-/* Placed behind Stretto it counts what Stretto makes that takes a context of the MPI library's: communicators and
- * windows. The program's own, by MPI_X, are not counted. */
+/* Placed behind Stretto it counts what Stretto makes that takes a context of the MPI library's, communicators and
+ * windows, and comparisons of groups, which take time by the square of the ranks. The program's own, by MPI_X, are not
+ * counted. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -24,5 +25,8 @@ COUNTED(Win_allocate, (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, v
         (bytes, unit, info, comm, memory, window))
 COUNTED(Win_create, (void* memory, MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* window),
         (memory, bytes, unit, info, comm, window))
+COUNTED(Group_intersection, (MPI_Group one, MPI_Group other, MPI_Group* common), (one, other, common))
+COUNTED(Group_translate_ranks, (MPI_Group from, int count, const int ranks[], MPI_Group to, int translated[]),
+        (from, count, ranks, to, translated))
 
 __attribute__((destructor)) static void say(void) { printf("made: %d\n", made); }

@@ -90,6 +90,9 @@ void Runtime::start() {
         "(`stretto run` does)");
   }
   world_.open(configuration_);
+  MPI_Comm parent = MPI_COMM_NULL;
+  PMPI_Comm_get_parent(&parent);
+  if (parent != MPI_COMM_NULL) meet_others();
   profiler_.start(configuration_, world_);
   PMPI_Comm_dup(MPI_COMM_SELF, &self_);
   PMPI_Comm_set_errhandler(self_, MPI_ERRORS_RETURN);
@@ -263,9 +266,11 @@ void Runtime::let_go(std::unique_ptr<InFlight> in_flight) {
 }
 
 // A communicator with processes that were spawned or connected to may hold some that run without Stretto. Both sides
-// see each other outside their own world, so both leave it alone.
+// see each other outside their own world, so both leave it alone. Whoever is in one has met them by a call of its own,
+// so the rest need not look: MPI libraries compare two groups member by member.
 bool Runtime::within_world(MPI_Comm comm) const {
   if (!world_.is_open()) return false;  // sessions have none
+  if (!met_others_.load(std::memory_order_relaxed)) return true;
   MPI_Group world = MPI_GROUP_NULL;
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Group common = MPI_GROUP_NULL;

@@ -122,6 +122,8 @@ static int create(stretto::mpi::NativeCall native, const MPI_Comm* newcomm) {
   STRETTO_BOTH(name, parameters, arguments, return stretto::mpi::Handler(native, caller).name arguments;)
 #define STRETTO_CREATOR(name, parameters, arguments) \
   STRETTO_BOTH(name, parameters, arguments, return create(native, newcomm);)
+#define STRETTO_MEETING(name, parameters, arguments) \
+  STRETTO_BOTH(name, parameters, arguments, stretto::mpi::Runtime::get().meet_others(); return native();)
 #include "mpi/entry/calls.def"
 
 #define STRETTO_STARTER(name, parameters, arguments) STRETTO_BOTH(name, parameters, arguments, return start(native);)
