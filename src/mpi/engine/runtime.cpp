@@ -78,6 +78,18 @@ void Runtime::check_environment() {
   if (!error.empty()) refuse(error, speaks_for_node());
 }
 
+namespace {
+
+bool was_spawned() {
+  MPI_Comm parent = MPI_COMM_NULL;
+#ifndef SMPI_H  // SimGrid has no other worlds, and stops a program that asks for its parent
+  PMPI_Comm_get_parent(&parent);
+#endif
+  return parent != MPI_COMM_NULL;
+}
+
+}  // namespace
+
 void Runtime::start() {
   if (keyval_ == MPI_KEYVAL_INVALID) {
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Runtime::forget, &keyval_, nullptr);
@@ -90,9 +102,7 @@ void Runtime::start() {
         "(`stretto run` does)");
   }
   world_.open(configuration_);
-  MPI_Comm parent = MPI_COMM_NULL;
-  PMPI_Comm_get_parent(&parent);
-  if (parent != MPI_COMM_NULL) meet_others();
+  if (was_spawned()) meet_others();
   profiler_.start(configuration_, world_);
   PMPI_Comm_dup(MPI_COMM_SELF, &self_);
   PMPI_Comm_set_errhandler(self_, MPI_ERRORS_RETURN);
