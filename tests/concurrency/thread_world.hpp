@@ -58,7 +58,10 @@ class ThreadWorld {
 
   struct Node {
     Node(int ranks_, std::size_t pool_bytes_)
-        : ranks(ranks_), pool_bytes(pool_bytes_), board(Board::memory_bytes(ranks, kGenerations) + kLine), pool(pool_bytes + kLine) {}
+        : ranks(ranks_),
+          pool_bytes(pool_bytes_),
+          board(Board::memory_bytes(ranks, kGenerations) + kLine),
+          pool(pool_bytes + kLine) {}
     int ranks;
     std::size_t pool_bytes;
     std::vector<std::byte> board;
