@@ -98,7 +98,7 @@ void Board::leave(Group& g) {
   g.publish(presence_[static_cast<std::size_t>(rank_)].left, call_);
 }
 
-int Board::arrive(Group& g, const void* input) {
+int Board::arrive(Group& g, const void* input, std::size_t block_bytes) {
   Generation& now = generation();
   // The counter is exact because every call at this place in the ring adds `ranks_` to it or nothing, and nobody is
   // here before everybody has left the one before it there. acq_rel: whoever sees the count sees what earlier arrivers
@@ -114,9 +114,10 @@ int Board::arrive(Group& g, const void* input) {
   if (last) now.last_arrival_ns = time_ns;
   Arrival& mine = arrival(static_cast<int>(place));
   mine.rank = static_cast<std::uint32_t>(rank_);
+  mine.block_bytes = static_cast<std::uint32_t>(block_bytes);
   mine.input_address = reinterpret_cast<std::uint64_t>(input);
-  g.publish(mine.announced, call_);
-  if (last) g.publish(now.everyone_arrived, call_);
+  publish(g, mine.announced);
+  if (last) publish(g, now.everyone_arrived);
   return static_cast<int>(place);
 }
 
@@ -136,6 +137,12 @@ std::byte* Board::slot_data(int rank, std::size_t bytes) {
 
 std::byte* Board::block_data(int rank, std::size_t bytes) {
   return bytes <= kSlotBytes ? slot_data(rank, bytes) : pool() + static_cast<std::size_t>(rank) * bytes;
+}
+
+bool Board::can_take(Group& g, std::size_t left, std::size_t bytes) {
+  if ((left > kSlotBytes) != (bytes > kSlotBytes)) g.endpoint().executor.stop();
+  if (left > bytes) g.endpoint().truncated = true;
+  return !g.endpoint().executor.stopped();
 }
 
 std::byte* Board::result_data(std::size_t bytes) {

@@ -30,6 +30,7 @@ inline constexpr std::size_t kLine = 128;  // two cache lines: the adjacent-line
 struct Arrival {
   Signal announced;  // the call in which the fields below are valid
   std::uint32_t rank;
+  std::uint32_t block_bytes;    // that the rank has left
   std::uint64_t input_address;  // in that rank's memory, for single copy
 };
 
@@ -41,6 +42,7 @@ struct Generation {
   std::int64_t last_arrival_ns;
   alignas(kLine) Signal done;  // the result is ready: small ones lie beside the signal, in the same line pair
   std::uint32_t result_rank;   // larger ones in this rank's slot
+  std::uint32_t result_bytes;  // of a broadcast: what the root has left
   alignas(32) std::byte result[96];
   alignas(kLine) Atomic<std::uint64_t> parked;  // arrival_tree: the partial result that waits for another
 };
@@ -50,6 +52,7 @@ struct Generation {
 struct alignas(kLine) Slot {
   Signal filled;
   std::uint32_t weight;  // arrival_tree: how many ranks' data the slot holds
+  std::uint32_t bytes;   // of the block that the root has left for the rank
   alignas(32) std::byte payload[96];
 };
 
@@ -107,8 +110,18 @@ class Board {
 
   std::uint64_t call() const { return call_; }
 
-  /// Takes the next place in the order of arrival and announces it. 0 is first.
-  int arrive(Group& g, const void* input = nullptr);
+  /// What the program's call is, the same number on all ranks if it is the same call: it goes with every signal of the
+  /// board (docs/decisions/0023-wrong-use.md).
+  void expect(std::uint16_t signature) { signature_ = signature; }
+  /// `co_await board.reached(g, signal)`: until it has been published in this call. A rank that is in another call of
+  /// the program's stops the executor.
+  SignalWait reached(Group& g, Signal& signal) { return g.reached(signal, first_stamp(), first_stamp() | signature_); }
+  bool has(const Signal& signal) const { return signal.reached(first_stamp()); }
+  void publish(Group& g, Signal& signal) { g.publish(signal, first_stamp() | signature_); }
+
+  /// Takes the next place in the order of arrival and announces it, and how long the block is that this rank has left.
+  /// 0 is first.
+  int arrive(Group& g, const void* input = nullptr, std::size_t block_bytes = 0);
   /// Which place this rank took at the present or latest message; kNoPlace if none.
   int place() const { return place_; }
   Arrival& arrival(int position) { return order_[place_in_ring() * ranks_ + static_cast<std::size_t>(position)]; }
@@ -122,6 +135,9 @@ class Board {
   std::byte* slot_data(int rank, std::size_t bytes);
   /// Where the block lies that a rank leaves or takes: in its slot or, if longer, at its place in the pool.
   std::byte* block_data(int rank, std::size_t bytes);
+  /// Whether a rank that takes part with `bytes` bytes can take the `left` bytes that another has left: as far as it
+  /// has room (else Endpoint::truncated), but not where only one of both uses the pool. Then the executor is stopped.
+  static bool can_take(Group& g, std::size_t left, std::size_t bytes);
   /// Where the call's result of `bytes` bytes lies; valid for readers once generation().done is reached.
   std::byte* result_data(std::size_t bytes);
 
@@ -135,8 +151,12 @@ class Board {
   void take_half_of_pool();
   bool others_left_pool() const;
 
+  // The value of a signal that is published in this call, without a signature.
+  std::uint64_t first_stamp() const { return call_ << kSignatureBits; }
   std::size_t place_in_ring() const { return call_ % ring_; }
   std::size_t parity() const { return call_ & 1U; }
+
+  static constexpr unsigned kSignatureBits = 16;  // which leaves 48 for calls: a year of nothing but barriers
 
   std::size_t ring_;  // generations
   std::size_t ranks_;
@@ -152,6 +172,7 @@ class Board {
   std::shared_ptr<const void> own_memory_;
 
   std::uint64_t call_ = ring_;            // so that no call before is negative
+  std::uint16_t signature_ = 0;
   std::uint64_t everyone_left_ = ring_;   // nobody was ever in one of these
   std::uint64_t must_have_left_ = 0;      // the call that everybody has to have left, before this one is entered
   std::uint64_t used_slots_[2] = {0, 0};  // the latest call of each parity that used the slots of more than 1 KiB

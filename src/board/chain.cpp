@@ -17,7 +17,7 @@ Task chain_reduce(Group& g, Call call, int position, std::byte* accumulator) {
   int predecessor = -1;
   int successor = -1;
   if (!first) {
-    co_await g.reached(board.arrival(position - 1).announced, board.call());
+    co_await board.reached(g, board.arrival(position - 1).announced);
     predecessor = static_cast<int>(board.arrival(position - 1).rank);
   }
   if (!first || last) g.copy(accumulator, call.input, call.bytes());
@@ -38,8 +38,8 @@ Task chain_reduce(Group& g, Call call, int position, std::byte* accumulator) {
     if (successor < 0) {
       Arrival& next = board.arrival(position + 1);
       // While the successor is away, take in everything, so that the predecessor need not wait for it.
-      if (complete < call.count && !next.announced.reached(board.call())) continue;
-      co_await g.reached(next.announced, board.call());
+      if (complete < call.count && !board.has(next.announced)) continue;
+      co_await board.reached(g, next.announced);
       successor = static_cast<int>(next.rank);
     }
     if (sending) {

@@ -29,16 +29,16 @@ Task reduce_at_leader(Group& g, const Call& call) {
   if (call.reduction->commutative) {
     for (int position = 1; position < g.size(); ++position) {
       const Arrival& newcomer = board.arrival(position);
-      co_await g.reached(board.arrival(position).announced, board.call());
+      co_await board.reached(g, board.arrival(position).announced);
       g.reduce(call, board.slot_data(static_cast<int>(newcomer.rank), n), mine, call.count);
     }
   } else {
-    co_await g.reached(now.everyone_arrived, board.call());
+    co_await board.reached(g, now.everyone_arrived);
     holder = combine_in_rank_order(g, call);
   }
   now.result_rank = static_cast<std::uint32_t>(holder);
   g.copy(board.result_data(n), board.slot_data(holder, n), n);
-  g.publish(now.done, board.call());
+  board.publish(g, now.done);
 }
 
 }  // namespace stretto

@@ -45,7 +45,7 @@ Task Stripes::contribute(bool copy_finished) {
 }
 
 Task Stripes::each_finished(Block chunks, bool copy) {
-  co_await g_.reached(board_.generation().everyone_arrived, board_.call());
+  co_await board_.reached(g_, board_.generation().everyone_arrived);
   const std::size_t start = static_cast<std::size_t>(g_.rank()) * chunks.count / static_cast<std::size_t>(g_.size());
   std::size_t left = chunks.count;
   for (std::size_t i = 0; i < chunks.count; ++i) left -= collected_[chunks.first + i] ? 1 : 0;
@@ -65,7 +65,7 @@ Task Stripes::each_finished(Block chunks, bool copy) {
       --left;
     }
     if (left == before && unfinished < chunks_) {
-      co_await g_.reached(board_.chunk(unfinished).finished, board_.call());
+      co_await board_.reached(g_, board_.chunk(unfinished).finished);
     }
   }
 }
@@ -115,7 +115,7 @@ void Stripes::add(Chunk& control, std::size_t chunk, const std::byte* data, bool
   if (from_last) control.last_applied_call = board_.call();
   const bool complete = ++control.applied == static_cast<std::uint32_t>(g_.size());
   control.held.store(0, std::memory_order_release);
-  if (complete) g_.publish(control.finished, board_.call());
+  if (complete) board_.publish(g_, control.finished);
 }
 
 void Stripes::copy_out(std::size_t chunk) {

@@ -35,7 +35,7 @@ class Stripes {
 
  private:
   bool last() const { return position_ + 1 == g_.size(); }
-  bool finished(std::size_t chunk) { return board_.chunk(chunk).finished.reached(board_.call()); }
+  bool finished(std::size_t chunk) { return board_.has(board_.chunk(chunk).finished); }
   std::size_t first_of(std::size_t chunk) const { return chunk * chunk_count_; }
   std::size_t count_of(std::size_t chunk) const { return std::min(chunk_count_, call_.count - first_of(chunk)); }
 

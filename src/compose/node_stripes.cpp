@@ -44,14 +44,14 @@ class NodeStripes {
     stripe.between = nullptr;
     Group team = g.of(team_, place_in_team_);
     co_await run_algorithm(team, *call_.between, stripe);
-    g.publish(returned(place_), g.board().call());
+    g.board().publish(g, returned(place_));
   }
 
   /// All stripes, this rank's own first.
   Task take(Group& g) {
     for (std::size_t i = 0; i < stripes_; ++i) {
       const std::size_t stripe = (place_ + i) % stripes_;
-      co_await g.reached(returned(stripe), g.board().call());
+      co_await g.board().reached(g, returned(stripe));
       const Block block = elements(stripe);
       g.copy(call_.output + offset(call_, block), chunks_.in_pool(block), bytes(call_, block));
     }

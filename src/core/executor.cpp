@@ -1,11 +1,14 @@
 #include "core/executor.hpp"
 
 namespace stretto {
+namespace {
+constexpr unsigned kRoundsPerLook = 16;  // a round takes from a yield, a microsecond, to a sleep of 32 ms
+}
 
 bool Executor::run_ready() {
   for (std::size_t i = 0; i < watched_.size();) {
     SignalWait* wait = watched_[i];
-    if (!wait->signal->reached(wait->target)) {
+    if (!wait->is_over()) {
       ++i;
       continue;
     }
@@ -28,8 +31,9 @@ bool Executor::poll(Transport& transport) {
 
 void Executor::finish(Task& task, Transport& transport) {
   unsigned idle_rounds = 0;
-  while (!task.done()) {
+  while (!task.done() && !stopped_) {
     const bool progressed = transport.progress(*this, true);
+    if (transport.mismatched()) stop();
     if (run_ready() || progressed) {
       idle_rounds = 0;
       continue;
@@ -38,6 +42,7 @@ void Executor::finish(Task& task, Transport& transport) {
     SignalWait* sole = only_signal ? watched_.front() : nullptr;
     platform_.idle(sole ? sole->signal : nullptr, sole ? sole->target : 0, idle_rounds++);
     end_rest();
+    if (idle_rounds % kRoundsPerLook == 0 && watchdog_ != nullptr && watchdog_->is_hopeless()) stop();
   }
 }
 

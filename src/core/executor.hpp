@@ -13,14 +13,17 @@ namespace stretto {
 
 class Executor;
 
-/// `co_await SignalWait{...}`: until the signal has reached the target. See Group::reached.
+/// `co_await SignalWait{...}`: until the signal has reached the target. See Group::reached. With `exact`, which is not
+/// less, a signal that has reached the target is to have that value, else the executor is stopped.
 struct SignalWait {
   Executor* executor;
   Signal* signal;
   std::uint64_t target;
+  std::uint64_t exact = 0;
   std::coroutine_handle<> waiter{};
 
-  bool await_ready() const { return signal->reached(target); }
+  inline bool is_over() const;
+  bool await_ready() const { return is_over(); }
   void await_suspend(std::coroutine_handle<> suspended);
   void await_resume() const noexcept {}
 };
@@ -32,6 +35,13 @@ struct PauseWait {
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> suspended);
   void await_resume() const noexcept {}
+};
+
+/// Looks, every so often while a rank waits, whether what it waits for can still come.
+class Watchdog {
+ public:
+  virtual ~Watchdog() = default;
+  virtual bool is_hopeless() = 0;
 };
 
 class Executor {
@@ -63,6 +73,13 @@ class Executor {
   /// The same with a task that has started before.
   void finish(Task& task, Transport& transport);
 
+  /// From here on nothing goes on: finish() returns though its task has not ended, and will not. For calls that
+  /// cannot be ended, as the ranks are in different ones.
+  void stop() { stopped_ = true; }
+  bool stopped() const { return stopped_; }
+  /// Asked by finish() while it waits; when it is hopeless, the executor is stopped.
+  void watched_by(Watchdog* watchdog) { watchdog_ = watchdog; }
+
   /// Does what can be done now for tasks that have started, without waiting. Returns whether anything could be.
   bool poll(Transport& transport);
 
@@ -71,11 +88,21 @@ class Executor {
 
  private:
   Platform& platform_;
+  Watchdog* watchdog_ = nullptr;
+  bool stopped_ = false;
   std::vector<std::coroutine_handle<>> ready_;
   std::vector<std::coroutine_handle<>> running_;
   std::vector<std::coroutine_handle<>> resting_;
   std::vector<SignalWait*> watched_;
 };
+
+inline bool SignalWait::is_over() const {
+  const std::uint64_t value = signal->value.load(std::memory_order_acquire);
+  if (value < target) return false;
+  if (exact == 0 || value == exact) return true;
+  executor->stop();
+  return false;
+}
 
 inline void SignalWait::await_suspend(std::coroutine_handle<> suspended) {
   waiter = suspended;

@@ -31,6 +31,7 @@ struct Endpoint {
   std::span<const int> nodes;  // of each rank the lowest on its node; empty: all are on one
   RankMaps* maps = nullptr;    // null where no algorithm asks for places
   RemoteWords* words = nullptr;
+  bool truncated = false;  // somebody had left more than the present call has room for
 
   Endpoint(int rank_, int size_, Platform& platform_, Transport& transport_)
       : rank(rank_), size(size_), platform(platform_), transport(transport_), executor(platform_) {}
@@ -103,6 +104,10 @@ class Group {
 
   /// `co_await g.reached(signal, value)`: until a rank has published it.
   SignalWait reached(Signal& signal, std::uint64_t value) { return {&endpoint_.executor, &signal, value}; }
+  /// The same with a signal that has no other value from `least` on than `exact`, unless ranks are in different calls.
+  SignalWait reached(Signal& signal, std::uint64_t least, std::uint64_t exact) {
+    return {&endpoint_.executor, &signal, least, exact};
+  }
   void publish(Signal& signal, std::uint64_t value) { endpoint_.platform.publish(signal, value); }
   PauseWait pause() { return {&endpoint_.executor}; }
 

@@ -13,6 +13,7 @@ struct Reduction {
   const void* context = nullptr;
   std::size_t element_bytes = 0;
   bool commutative = true;
+  std::uint32_t code = 0;  // of a predefined one, the same in all processes; 0 of the user's
 };
 
 enum class Operation { sum, product, minimum, maximum, logical_and, logical_or, logical_xor, bit_and, bit_or, bit_xor };

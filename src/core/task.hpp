@@ -1,7 +1,8 @@
 // Task: a lazily started coroutine without a result, the shape of every algorithm in Stretto.
 //
 // Concurrency is structured: whoever starts a Task awaits it (`co_await task`) or joins it (`TaskGroup`) before its
-// own frame dies. There is no cancellation, because a collective cannot be left half done.
+// own frame dies. There is no cancellation, because a collective cannot be left half done; for ranks that turn out to
+// be in different ones there is Executor::stop.
 #pragma once
 
 #include <coroutine>
@@ -40,6 +41,8 @@ class [[nodiscard]] Task {
   /// Runs until the first suspension; for drivers and TaskGroup.
   void start() { handle_.resume(); }
   bool done() const { return handle_.done(); }
+  /// It will never end, and others may still refer to its frames, which stay.
+  void forsake() { handle_ = nullptr; }
   promise_type& promise() { return handle_.promise(); }
 
   // Awaiting a task starts it; the awaiting coroutine goes on when it has ended.

@@ -66,6 +66,16 @@ class Transport {
   /// Whether transfers are under way that only progress() can complete.
   virtual bool busy() const = 0;
 
+  /// What the program's call is from now on, the same number on all ranks if it is the same call. A transport whose
+  /// messages carry it finds whether they are of the same.
+  void expect(std::uint16_t signature) {
+    signature_ = signature;
+    truncated_ = false;
+  }
+  /// A message was of another call, or was longer than its receive had room for, and cut.
+  bool mismatched() const { return mismatched_; }
+  bool truncated() const { return truncated_; }
+
   /// Whether a task that was begun ahead can be given up again.
   virtual bool can_abandon() const { return false; }
   /// From now on sends of `stream`, which is about to be used, are counted for abandon(). Only if can_abandon().
@@ -75,6 +85,11 @@ class Transport {
   virtual std::vector<int> abandon(std::uint32_t, int ranks) {
     return std::vector<int>(static_cast<std::size_t>(ranks));
   }
+
+ protected:
+  std::uint16_t signature_ = 0;
+  bool mismatched_ = false;
+  bool truncated_ = false;
 };
 
 inline void Transfer::start() {

@@ -14,7 +14,7 @@ namespace stretto::allgather {
 Task arrival_copy(Group& g, Call call) {
   Board& board = g.board();
   g.copy(board.block_data(g.rank(), call.bytes()), call.input, call.bytes());
-  board.arrive(g);
+  board.arrive(g, nullptr, call.bytes());
   Task taking = take_all_blocks(g, call);
   co_await taking;
 }

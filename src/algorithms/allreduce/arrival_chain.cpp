@@ -19,7 +19,7 @@ Task arrival_chain(Group& g, Call call) {
   Board& board = g.board();
   const int position = board.arrive(g);
   co_await chain_reduce(g, call, position, call.output);
-  co_await g.reached(board.arrival(g.size() - 1).announced, board.call());
+  co_await board.reached(g, board.arrival(g.size() - 1).announced);
   call.root = static_cast<int>(board.arrival(g.size() - 1).rank);
   co_await bcast::arrival_copy(g, call);
   board.synchronised();

@@ -17,7 +17,7 @@ Task arrival_leader(Group& g, Call call) {
   Board& board = g.board();
   Task reduced = reduce_at_leader(g, call);
   co_await reduced;
-  co_await g.reached(board.generation().done, board.call());
+  co_await board.reached(g, board.generation().done);
   g.copy(call.output, board.result_data(call.bytes()), call.bytes());
   board.synchronised_by_arrival();
 }

@@ -63,11 +63,11 @@ Task arrival_tree(Group& g, Call call) {
   }
 
   if (waiting) {
-    co_await g.reached(now.done, board.call());
+    co_await board.reached(g, now.done);
   } else {
     now.result_rank = static_cast<std::uint32_t>(g.rank());
     g.copy(board.result_data(n), partial, n);
-    g.publish(now.done, board.call());
+    board.publish(g, now.done);
   }
   g.copy(call.output, board.result_data(n), n);
   board.synchronised_by_arrival();

@@ -23,7 +23,7 @@ Task arrival_copy(Group& g, Call call) {
     g.copy(left_by(g.rank(), rank), call.input + offset(call, block_of(call, rank)), n);
   }
   board.arrive(g);
-  const auto take = [&](int rank) {
+  const auto take = [&](int rank, std::size_t = 0) {
     g.copy(call.output + offset(call, output_block_of(call, rank)), left_by(rank, g.rank()), n);
   };
   take(g.rank());

@@ -11,7 +11,7 @@ namespace stretto::barrier {
 Task arrival_count(Group& g, Call) {
   Board& board = g.board();
   board.arrive(g);
-  co_await g.reached(board.generation().everyone_arrived, board.call());
+  co_await board.reached(g, board.generation().everyone_arrived);
   board.synchronised();
 }
 

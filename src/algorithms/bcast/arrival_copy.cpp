@@ -13,22 +13,22 @@
 namespace stretto::bcast {
 namespace {
 
-Task through_pool(Group& g, Call call) {
+// The `left` bytes that the root leaves, of which this rank takes as many as it has room for.
+Task through_pool(Group& g, Call call, std::size_t left) {
   Board& board = g.board();
   // The size of chunks matters little: 16 KiB to 256 KiB were within noise for 2-8 ranks and 64 KiB - 8 MiB on 2 cores.
-  const std::size_t even = (call.bytes() + Board::kMaxChunks - 1) / Board::kMaxChunks;
+  const std::size_t even = (left + Board::kMaxChunks - 1) / Board::kMaxChunks;
   const std::size_t chunk_bytes = std::max(even, Board::kMinChunkBytes);
-  const std::size_t chunks = (call.bytes() + chunk_bytes - 1) / chunk_bytes;
-  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-    const std::size_t at = chunk * chunk_bytes;
-    const std::size_t bytes = std::min(chunk_bytes, call.bytes() - at);
-    Signal& finished = board.chunk(chunk).finished;
+  const std::size_t bytes = std::min(left, call.bytes());
+  for (std::size_t at = 0; at < bytes; at += chunk_bytes) {
+    const std::size_t length = std::min(chunk_bytes, bytes - at);
+    Signal& finished = board.chunk(at / chunk_bytes).finished;
     if (g.rank() == call.root) {
-      g.copy(board.pool() + at, call.output + at, bytes);
-      g.publish(finished, board.call());
+      g.copy(board.pool() + at, call.output + at, length);
+      board.publish(g, finished);
     } else {
-      co_await g.reached(finished, board.call());
-      g.copy(call.output + at, board.pool() + at, bytes);
+      co_await board.reached(g, finished);
+      g.copy(call.output + at, board.pool() + at, length);
     }
   }
 }
@@ -38,15 +38,22 @@ Task through_pool(Group& g, Call call) {
 Task arrival_copy(Group& g, Call call) {
   Board& board = g.board();
   Generation& now = board.generation();
-  if (call.bytes() > Board::kSlotBytes) {
-    co_await through_pool(g, call);
-  } else if (g.rank() == call.root) {
+  const bool root = g.rank() == call.root;
+  if (root) {
     now.result_rank = static_cast<std::uint32_t>(g.rank());
-    g.copy(board.result_data(call.bytes()), call.output, call.bytes());
-    g.publish(now.done, board.call());
+    now.result_bytes = static_cast<std::uint32_t>(call.bytes());
+    if (call.bytes() <= Board::kSlotBytes) g.copy(board.result_data(call.bytes()), call.output, call.bytes());
+    board.publish(g, now.done);
   } else {
-    co_await g.reached(now.done, board.call());
-    g.copy(call.output, board.result_data(call.bytes()), call.bytes());
+    co_await board.reached(g, now.done);
+  }
+  // The root's count is the one that counts, should this rank have another.
+  const std::size_t left = now.result_bytes;
+  if (!Board::can_take(g, left, call.bytes())) co_return;
+  if (left > Board::kSlotBytes) {
+    co_await through_pool(g, call, left);
+  } else if (!root) {
+    g.copy(call.output, board.result_data(left), std::min(left, call.bytes()));
   }
 }
 

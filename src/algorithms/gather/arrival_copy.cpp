@@ -16,7 +16,7 @@ Task arrival_copy(Group& g, Call call) {
   Board& board = g.board();
   if (g.rank() != call.root) {
     g.copy(board.block_data(g.rank(), call.bytes()), call.input, call.bytes());
-    board.arrive(g);
+    board.arrive(g, nullptr, call.bytes());
     co_return;
   }
   board.arrive(g);

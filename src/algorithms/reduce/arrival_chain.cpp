@@ -24,7 +24,7 @@ Task arrival_chain(Group& g, Call call) {
   const bool last = position + 1 == g.size();
   if (last && !root) co_await g.send(accumulator, call.bytes(), call.root, kResultStream);
   if (root && !last) {
-    co_await g.reached(board.arrival(g.size() - 1).announced, board.call());
+    co_await board.reached(g, board.arrival(g.size() - 1).announced);
     const int finisher = static_cast<int>(board.arrival(g.size() - 1).rank);
     co_await g.recv(call.output, call.bytes(), finisher, kResultStream);
   }

@@ -17,7 +17,7 @@ Task arrival_leader(Group& g, Call call) {
   Task reduced = reduce_at_leader(g, call);
   co_await reduced;
   if (g.rank() != call.root) co_return;
-  co_await g.reached(board.generation().done, board.call());
+  co_await board.reached(g, board.generation().done);
   g.copy(call.output, board.result_data(call.bytes()), call.bytes());
   board.synchronised();
 }

@@ -6,6 +6,8 @@
 // root: one copy. Up to 96 bytes travel in the signal's own cache line, up to 32 KiB in the slot of whose block it is,
 // more in the pool: twice the copies of a library that reads the root's memory, for a root that need not stay.
 
+#include <algorithm>
+
 #include "algorithms/parts/blocks.hpp"
 #include "algorithms/parts/peers_of_root.hpp"
 #include "board/board.hpp"
@@ -18,13 +20,16 @@ Task arrival_copy(Group& g, Call call) {
   Board& board = g.board();
   const std::size_t n = call.bytes();
   if (g.rank() != call.root) {
-    co_await g.reached(board.slot(g.rank()).filled, board.call());
-    g.copy(call.output, board.block_data(g.rank(), n), n);
+    const Slot& mine = board.slot(g.rank());
+    co_await board.reached(g, board.slot(g.rank()).filled);
+    if (!Board::can_take(g, mine.bytes, n)) co_return;
+    g.copy(call.output, board.block_data(g.rank(), mine.bytes), std::min<std::size_t>(mine.bytes, n));
     co_return;
   }
   for (int rank : peers_of_root(g, call)) {
     g.copy(board.block_data(rank, n), call.input + offset(call, block_of(call, rank)), n);
-    g.publish(board.slot(rank).filled, board.call());
+    board.slot(rank).bytes = static_cast<std::uint32_t>(n);
+    board.publish(g, board.slot(rank).filled);
   }
   take_own_block(g, call);
 }

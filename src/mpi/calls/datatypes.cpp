@@ -90,6 +90,12 @@ std::optional<Element> element_of(MPI_Datatype datatype) {
   return found->second;
 }
 
+std::uint32_t code_of(Operation operation, Element element) {
+  constexpr std::uint32_t kElements = 16;
+  static_assert(static_cast<std::uint32_t>(Element::boolean) < kElements);
+  return 1 + static_cast<std::uint32_t>(operation) * kElements + static_cast<std::uint32_t>(element);
+}
+
 // The kernel of a predefined operation, or nothing for a user's.
 std::optional<Operation> operation_of(MPI_Op op) {
   static const std::unordered_map<std::uintptr_t, Operation> operations = {
@@ -132,6 +138,7 @@ bool BoundReduction::bind(MPI_Datatype datatype, MPI_Op op) {
     const auto element = element_of(datatype);
     if (!element) return false;
     reduction_ = predefined_reduction(*operation, *element);
+    reduction_.code = code_of(*operation, *element);
     latest = {datatype, op, reduction_};
     return reduction_.combine != nullptr;
   }
@@ -147,7 +154,7 @@ bool BoundReduction::bind(MPI_Datatype datatype, MPI_Op op) {
   if (PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS) return false;
   datatype_ = datatype;
   op_ = op;
-  reduction_ = {&combine_by_mpi, this, static_cast<std::size_t>(extent), commutes != 0};
+  reduction_ = {&combine_by_mpi, this, static_cast<std::size_t>(extent), commutes != 0, 0};
   return true;
 }
 

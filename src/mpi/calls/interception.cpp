@@ -1,5 +1,6 @@
 #include "mpi/calls/interception.hpp"
 
+#include "mpi/calls/wrong_use.hpp"
 #include "mpi/entry/functions.hpp"
 
 namespace stretto::mpi {
@@ -54,12 +55,34 @@ bool Interception::select(const PreparedCall& prepared) {
   const bool wanted = forced || engine->is_provided() || choose_for(call) != nullptr;
   if (!wanted) return false;
   engine->provide_for(choice);
+  if (engine->is_revoked()) return false;
   // What cannot be had is known to be so from now on: then choose again.
   for (int attempt = 0; attempt < 2; ++attempt) {
     algorithm_ = choose_for(call);
-    if (algorithm_ == nullptr || set_up(*algorithm_, call)) break;
+    if (algorithm_ == nullptr) break;
+    enter(*engine, call);
+    if (set_up(*algorithm_, call) || !engine->is_faultless()) break;
   }
-  return algorithm_ != nullptr;
+  return algorithm_ != nullptr && engine->is_faultless();
+}
+
+int Interception::pass_on(const NativeCall& native, const PreparedCall* prepared) {
+  Engine* const engine = communicator_->engine.get();
+  if (engine == nullptr || !engine->is_provided()) return native();
+  if (engine->is_revoked()) return report(*engine);
+  enter(*engine, prepared == nullptr ? CallOutline{} : prepared->outline());
+  return engine->is_faultless() ? native() : report(*engine);
+}
+
+void Interception::enter(Engine& engine, const CallOutline& call) {
+  if (entered_) return;
+  entered_ = true;
+  engine.enter({collective_, algorithm_ == nullptr, static_cast<std::uint8_t>(call.reduction), call.root, call.bytes()});
+}
+
+int Interception::report(const Engine& engine) {
+  algorithm_ = nullptr;
+  return raise(engine.find_fault(), collective_, communicator_->rank, comm_);
 }
 
 }  // namespace stretto::mpi

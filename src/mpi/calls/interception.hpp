@@ -32,7 +32,9 @@ class Interception {
   int serve(const NativeCall& native, const Prepare& prepare, Arguments... arguments) {
     if (!is_candidate()) return native();
     Prepared prepared(arguments...);
-    return prepare(prepared) && select(prepared) ? run(prepared) : native();
+    const bool fits = prepare(prepared);
+    if (fits && select(prepared)) return run(prepared);
+    return pass_on(native, fits ? &prepared : nullptr);
   }
   /// Whether the user wants the MPI library's own in segments (`native+4`).
   bool is_native_in_segments() const { return native_segments() != nullptr; }
@@ -61,10 +63,17 @@ class Interception {
   bool select(const PreparedCall& prepared);
 
   int run(PreparedCall& prepared) {
-    observation_.arrived(communicator_->engine->run(*algorithm_, prepared.begin()));
+    Engine& engine = *communicator_->engine;
+    observation_.arrived(engine.run(*algorithm_, prepared.begin()));
     prepared.end();
-    return MPI_SUCCESS;
+    return engine.is_faultless() ? MPI_SUCCESS : report(engine);
   }
+  /// `prepared` is null where Stretto cannot serve what the program gave.
+  int pass_on(const NativeCall& native, const PreparedCall* prepared);
+  /// Tells the others of the node which call this is.
+  void enter(Engine& engine, const CallOutline& call);
+  /// Raises the error of a call that was wrong.
+  [[gnu::cold]] int report(const Engine& engine);
 
   const Algorithm* native_segments() const {
     const Choice& choice = runtime_.configuration().choice(collective_);
@@ -82,6 +91,7 @@ class Interception {
   const bool may_be_ours_;  // as far as the user's settings and the rule tell
   Communicator* communicator_;
   const Algorithm* algorithm_ = nullptr;
+  bool entered_ = false;
   Observation observation_;
 };
 

@@ -14,9 +14,11 @@ namespace stretto::mpi {
 
 /// What all ranks know alike of a call, to select an algorithm by.
 struct CallOutline {
-  std::size_t count;  // as in Call
-  std::size_t element_bytes;
-  bool commutative;
+  std::size_t count = 0;  // as in Call
+  std::size_t element_bytes = 0;
+  bool commutative = true;
+  int root = 0;
+  std::uint32_t reduction = 0;  // Reduction::code
   std::size_t bytes() const { return count * element_bytes; }
 };
 
@@ -28,7 +30,9 @@ class PreparedCall {
   PreparedCall& operator=(const PreparedCall&) = delete;
 
   CallOutline outline() const {
-    return {call_.count, call_.element_bytes, call_.reduction == nullptr || call_.reduction->commutative};
+    const Reduction* const reduction = call_.reduction;
+    return {call_.count, call_.element_bytes, reduction == nullptr || reduction->commutative, call_.root,
+            reduction == nullptr ? 0 : reduction->code};
   }
   /// The collective will go on when the MPI call has returned, and the program may have freed its handles. False, on
   /// all ranks alike, if it cannot.

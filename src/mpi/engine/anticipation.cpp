@@ -53,6 +53,7 @@ void Anticipation::run_beside(const Algorithm& algorithm, const Call& call) {
   Group group(endpoint_);
   Task task = run_algorithm(group, algorithm, call);
   endpoint_.executor.drive(task, endpoint_.transport);
+  if (!task.done()) task.forsake();
   update_work();
 }
 
@@ -73,6 +74,7 @@ void Anticipation::run(const Signature& signature, const Algorithm& algorithm, c
   if (ahead_ && is_expected(number, algorithm)) {
     ahead_->caller.arrive(endpoint_.platform, call.input, call.output);
     endpoint_.executor.finish(*ahead_->task, endpoint_.transport);
+    if (!ahead_->task->done()) return;
     ahead_.reset();
   } else {
     if (!is_expected(number, algorithm)) give_up();
@@ -85,6 +87,7 @@ void Anticipation::run(const Signature& signature, const Algorithm& algorithm, c
     mine.order = order_for(site, algorithm);
     Task task = run_algorithm(group, algorithm, mine);
     endpoint_.executor.drive(task, endpoint_.transport);
+    if (!task.done()) return task.forsake();
   }
 
   if (expected_) misses_ = is_expected(number, algorithm) ? 0 : misses_ + 1;

@@ -68,6 +68,7 @@ Engine::~Engine() {
 }
 
 void Engine::close() {
+  if (is_revoked()) return;
   if (anticipation_) anticipation_->close();
   words_.reset();
 }
@@ -99,9 +100,16 @@ void Engine::make_endpoint() {
   transport_ = make_transport();
   maps_ = std::make_unique<RankMaps>(world_.topology_of(*channel_, nodes_));
   endpoint_ = std::make_unique<Endpoint>(rank_, size_, *platform_, *transport_);
-  endpoint_->board = share_ ? &share_->board() : nullptr;
+  use_board();
   endpoint_->nodes = nodes_;
   endpoint_->maps = maps_.get();
+}
+
+void Engine::use_board() {
+  if (share_ == nullptr) return;
+  endpoint_->board = &share_->board();
+  watch_ = std::make_unique<CallWatch>(share_->ledger(), *platform_);
+  endpoint_->executor.watched_by(watch_.get());
 }
 
 void Engine::provide_for(const Choice& choice) {
@@ -114,7 +122,26 @@ void Engine::provide_for(const Choice& choice) {
 void Engine::ensure_boards() {
   if (share_ != nullptr || !shared_nodes_.boards) return;
   shared_nodes_.boards = share_memory();
-  endpoint_->board = share_ ? &share_->board() : nullptr;
+  use_board();
+}
+
+bool Engine::ensure_pool(std::size_t bytes) {
+  if (share_ == nullptr) return false;
+  const bool there = share_->ensure_pool(bytes, *watch_);
+  if (!there && watch_->is_over()) endpoint_->executor.stop();
+  return there;
+}
+
+void Engine::enter(const CallEntry& call) {
+  if (share_ == nullptr) return;
+  const std::uint16_t signature = share_->ledger().enter(call);
+  share_->board().expect(signature);
+  transport_->expect(signature);
+  endpoint_->truncated = false;
+}
+
+Fault Engine::find_fault() const {
+  return endpoint_->executor.stopped() || is_revoked() ? watch_->find_fault() : Fault{Fault::Kind::truncated};
 }
 
 void Engine::ensure_words() {
@@ -168,6 +195,7 @@ int Engine::run(const Algorithm& algorithm, const Call& call) {
     Group group(*endpoint_);
     Task task = run_algorithm(group, algorithm, call);
     endpoint_->executor.drive(task, *transport_);
+    if (!task.done()) task.forsake();
   }
   return place_of(algorithm);
 }

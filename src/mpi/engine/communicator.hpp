@@ -10,6 +10,7 @@
 #include "catalogue/catalogue.hpp"
 #include "core/remote_words.hpp"
 #include "mpi/engine/anticipation.hpp"
+#include "mpi/engine/call_watch.hpp"
 #include "mpi/engine/in_flight.hpp"
 #include "mpi/engine/node_share.hpp"
 #include "mpi/engine/open_operations.hpp"
@@ -36,10 +37,20 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   /// See NodeShare.
-  bool ensure_pool(std::size_t bytes) { return share_ != nullptr && share_->ensure_pool(bytes); }
+  bool ensure_pool(std::size_t bytes);
 
-  /// Runs the collective to its end. Returns this rank's place in the order of arrival, from 0, or Board::kNoPlace if
-  /// the algorithm took none.
+  /// The program has come to its next call, which is to be served or left to the MPI library. Not before provide_for.
+  void enter(const CallEntry& call);
+  /// Whether the present call went well; else what is wrong with it, seen from this rank.
+  bool is_faultless() const {
+    return !endpoint_->executor.stopped() && !endpoint_->truncated && !transport_->truncated();
+  }
+  Fault find_fault() const;
+  /// No call can be made any more: ranks were in different ones.
+  bool is_revoked() const { return share_ != nullptr && share_->ledger().is_revoked(); }
+
+  /// Runs the collective to its end, or to a fault. Returns this rank's place in the order of arrival, from 0, or
+  /// Board::kNoPlace if the algorithm took none.
   int run(const Algorithm& algorithm, const Call& call);
 
   /// Whether calls may begin ahead of the program; the same on all ranks, and for the communicator's whole life.
@@ -77,6 +88,7 @@ class Engine {
   void ensure_words();
   bool share_memory();
   void make_endpoint();
+  void use_board();
   std::unique_ptr<Transport> make_transport();
 
   MPI_Comm comm_;  // the program's
@@ -98,6 +110,7 @@ class Engine {
   std::unique_ptr<Platform> platform_;
   std::unique_ptr<Transport> transport_;  // mailboxes where the ranks can read each other's memory, else MPI messages
   std::unique_ptr<RankMaps> maps_;
+  std::unique_ptr<CallWatch> watch_;  // where there is a share
   std::unique_ptr<Endpoint> endpoint_;
   std::unique_ptr<RemoteWords> words_;
   bool words_refused_ = false;

@@ -1,5 +1,6 @@
 #include "mpi/engine/node_share.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,7 +44,9 @@ bool NodeShare::make_board() {
   const std::size_t board_bytes = Board::memory_bytes(ranks);
   const std::size_t mailbox_bytes =
       one_node && ranks <= shm::MailboxTransport::kMostRanks ? shm::MailboxTransport::memory_bytes(ranks) : 0;
-  const std::size_t bytes = board_bytes + mailbox_bytes + (one_node ? shm::SharedWords::memory_bytes(ranks) : 0);
+  const std::size_t ledger_bytes = Ledger::memory_bytes(ranks);
+  const std::size_t bytes =
+      board_bytes + ledger_bytes + mailbox_bytes + (one_node ? shm::SharedWords::memory_bytes(ranks) : 0);
   const std::size_t limit = world_.memory().limit();
   if (bytes > limit) {
     complain_once(members_.rank == 0, "STRETTO_SHM_MAX_MIB=" + std::to_string(limit >> 20) +
@@ -57,9 +60,13 @@ bool NodeShare::make_board() {
   processes_ = std::move(shared.processes);
   const auto& mates = members_.mates;
   const auto place = std::ranges::find(mates, members_.rank) - mates.begin();
-  board_ = std::make_unique<Board>(memory_->memory(), static_cast<int>(mates.size()), static_cast<int>(place));
-  if (mailbox_bytes > 0) mailboxes_ = memory_->memory() + board_bytes;
-  if (one_node) words_ = memory_->memory() + board_bytes + mailbox_bytes;
+  std::byte* memory = memory_->memory();
+  board_ = std::make_unique<Board>(memory, static_cast<int>(mates.size()), static_cast<int>(place));
+  memory += board_bytes;
+  ledger_.emplace(memory, mates, static_cast<std::size_t>(place));
+  memory += ledger_bytes;
+  if (mailbox_bytes > 0) mailboxes_ = memory;
+  if (one_node) words_ = memory + mailbox_bytes;
   largest_pool_ = largest_pool(limit - bytes);
   return true;
 }
@@ -111,13 +118,21 @@ NodeShare::Shared NodeShare::share(std::size_t bytes, const char* purpose) {
   return shared;
 }
 
-bool NodeShare::all_have(std::size_t pool_bytes) const {
-  int have = pool_->pool.bytes >= pool_bytes ? 1 : 0;
-  PMPI_Allreduce(MPI_IN_PLACE, &have, 1, MPI_INT, MPI_MIN, members_.comm);
-  return have != 0;
+// Ranks that are wrongly in different calls need not all be here.
+NodeShare::Agreed NodeShare::all_have(std::size_t pool_bytes, Watchdog& watch) const {
+  auto have = std::make_unique<int>(pool_->pool.bytes >= pool_bytes ? 1 : 0);
+  MPI_Request agreement = MPI_REQUEST_NULL;
+  PMPI_Iallreduce(MPI_IN_PLACE, have.get(), 1, MPI_INT, MPI_MIN, members_.comm, &agreement);
+  for (int done = 0; true; sched_yield()) {
+    PMPI_Test(&agreement, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return *have != 0 ? Agreed::yes : Agreed::no;
+    if (!watch.is_hopeless()) continue;
+    have.release();  // NOLINT(bugprone-unused-return-value): MPI keeps it
+    return Agreed::never;
+  }
 }
 
-bool NodeShare::ensure_pool(std::size_t bytes) {
+bool NodeShare::ensure_pool(std::size_t bytes, Watchdog& watch) {
   const std::size_t wanted = std::min(std::max(std::bit_ceil(2 * bytes), kSmallestPool), largest_pool_);
   if (largest_pool_ == 0) return false;
   if (pool_bytes_ >= wanted) return true;
@@ -129,10 +144,9 @@ bool NodeShare::ensure_pool(std::size_t bytes) {
   }
   // Nobody gets through these agreements before everybody is here, and has left every earlier call of the communicators
   // that share the pool: so nobody uses the old one any more.
-  if (all_have(wanted)) {
-    pool_bytes_ = wanted;
-    return true;
-  }
+  const Agreed agreed = all_have(wanted, watch);
+  if (agreed == Agreed::yes) pool_bytes_ = wanted;
+  if (agreed != Agreed::no) return agreed == Agreed::yes;
   Shared shared;
   if (wanted >= 2 * Board::kMinChunkBytes) shared = share(wanted, "long messages");
   if (shared.segment) {

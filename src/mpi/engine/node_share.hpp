@@ -5,11 +5,14 @@
 #include <mpi.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "board/board.hpp"
+#include "board/ledger.hpp"
 #include "mpi/engine/world.hpp"
 
 namespace stretto::mpi {
@@ -31,6 +34,7 @@ class NodeShare {
   static std::unique_ptr<NodeShare> make(Members members, World& world);
 
   Board& board() { return *board_; }
+  Ledger& ledger() { return *ledger_; }
   /// Of the mates; empty where some rank cannot read another's memory.
   const std::vector<pid_t>& processes() const { return processes_; }
   /// All ranks share one node: room for mailboxes, null where there are too many ranks for that; and for words.
@@ -40,8 +44,8 @@ class NodeShare {
   /// Half of the largest pool that ensure_pool may make.
   std::size_t max_pool_window() const { return largest_pool_ / 2; }
   /// Makes room in the pool for `bytes` bytes of one call, as far as the bound of the node allows. Collective; false,
-  /// on all ranks alike, if there is no pool after.
-  bool ensure_pool(std::size_t bytes);
+  /// on all ranks alike, if there is no pool after; or where `watch` finds that the others do not come.
+  bool ensure_pool(std::size_t bytes, Watchdog& watch);
 
   /// The largest pool within the bound, on a node where nothing is taken yet.
   static std::size_t largest_pool(std::size_t limit);
@@ -56,12 +60,14 @@ class NodeShare {
   NodeShare(Members members, World& world) : members_(std::move(members)), world_(world) {}
   bool make_board();
   Shared share(std::size_t bytes, const char* purpose);
-  bool all_have(std::size_t pool_bytes) const;
+  enum class Agreed : std::uint8_t { yes, no, never };
+  Agreed all_have(std::size_t pool_bytes, Watchdog& watch) const;
 
   Members members_;
   World& world_;
   std::shared_ptr<CountedSegment> memory_;
   std::unique_ptr<Board> board_;
+  std::optional<Ledger> ledger_;
   std::byte* mailboxes_ = nullptr;
   std::byte* words_ = nullptr;
   std::vector<pid_t> processes_;

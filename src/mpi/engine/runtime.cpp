@@ -261,6 +261,8 @@ int Runtime::forget(MPI_Comm, int, void* state, void*) {
     runtime.let_go(std::move(communicator->in_flight));
   }
   runtime.epoch_.fetch_add(1, std::memory_order_acq_rel);
+  // What could not end may still be referred to.
+  if (communicator->engine && communicator->engine->is_revoked()) communicator->engine.release();  // NOLINT(bugprone-unused-return-value)
   delete communicator;
   return MPI_SUCCESS;
 }

@@ -94,6 +94,7 @@ bool MailboxTransport::post(Send& send) {
   }
   target.bytes = transfer.bytes;
   target.stream = transfer.stream;
+  target.signature = signature_;
   schedule_point();
   // release: cell and, for a long message, the sender's buffer are visible to who sees the number.
   target.filled.store(number, std::memory_order_release);
@@ -157,7 +158,7 @@ void MailboxTransport::take_cells(int from) {
   while (true) {
     Cell& next = cell(from, rank_, received + 1);
     if (next.filled.load(std::memory_order_acquire) != received + 1) return;
-    Pending message{next.bytes, next.address, next.stream, next.acknowledgement, {}};
+    Pending message{next.bytes, next.address, next.stream, next.acknowledgement, next.signature, {}};
     if (message.bytes <= kCellPayload) message.payload.assign(next.payload, next.payload + message.bytes);
     ++received;
     next.taken.store(received, std::memory_order_release);
@@ -166,12 +167,16 @@ void MailboxTransport::take_cells(int from) {
 }
 
 void MailboxTransport::fill(Transfer& transfer, int from, const Pending& message) {
+  // Others are not of the program's present call.
+  if (message.stream < kStreamsOfCall && message.signature != signature_) mismatched_ = true;
+  if (message.bytes > transfer.bytes) truncated_ = true;
+  const std::size_t bytes = std::min<std::size_t>(message.bytes, transfer.bytes);
   if (message.bytes <= kCellPayload) {
-    if (message.bytes > 0) std::memcpy(transfer.data, message.payload.data(), message.bytes);
+    if (bytes > 0) std::memcpy(transfer.data, message.payload.data(), bytes);
     return;
   }
   schedule_point();
-  if (!platform_.read_peer(from, transfer.data, message.address, message.bytes)) {
+  if (!platform_.read_peer(from, transfer.data, message.address, bytes)) {
     std::fprintf(stderr,
                  "stretto: the kernel has begun to refuse reading another rank's memory; set STRETTO_CMA=off\n");
     std::abort();

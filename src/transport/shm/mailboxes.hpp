@@ -23,6 +23,7 @@ struct alignas(128) Cell {
   std::uint64_t address;  // long messages: in the sender's memory
   std::uint32_t stream;
   std::uint32_t acknowledgement;  // long messages: which of the sender's words to raise
+  std::uint16_t signature;        // of the program's call
   std::byte payload[kCellPayload];
 };
 
@@ -53,6 +54,7 @@ class MailboxTransport final : public Transport {
     std::uint64_t address;
     std::uint32_t stream;
     std::uint32_t acknowledgement;
+    std::uint16_t signature;
     std::vector<std::byte> payload;
   };
   struct Send {

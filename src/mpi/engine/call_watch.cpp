@@ -1,0 +1,35 @@
+#include "mpi/engine/call_watch.hpp"
+
+namespace stretto::mpi {
+namespace {
+constexpr std::int64_t kLookEveryNs = 20'000'000;
+constexpr std::int64_t kCountsMayDifferNs = 1'000'000'000;
+}  // namespace
+
+bool CallWatch::is_hopeless() {
+  const std::int64_t now_ns = platform_.now_ns();
+  if (over_ || now_ns < next_look_ns_) return over_;
+  next_look_ns_ = now_ns + kLookEveryNs;
+  over_ = look(now_ns);
+  return over_;
+}
+
+bool CallWatch::look(std::int64_t now_ns) {
+  if (ledger_.is_revoked() || ledger_.find_difference(/*counts_too=*/false)) return true;
+  if (!ledger_.find_difference(/*counts_too=*/true)) {
+    counts_differ_since_ns_ = 0;
+    return false;
+  }
+  if (counts_differ_since_ns_ == 0) counts_differ_since_ns_ = now_ns;
+  return now_ns - counts_differ_since_ns_ > kCountsMayDifferNs;
+}
+
+Fault CallWatch::find_fault() {
+  const bool revoked_before = ledger_.is_revoked();
+  ledger_.revoke();
+  const auto difference = ledger_.find_difference(/*counts_too=*/true);
+  if (!difference && revoked_before) return {Fault::Kind::revoked};
+  return {Fault::Kind::different_calls, difference};
+}
+
+}  // namespace stretto::mpi

@@ -1,0 +1,47 @@
+// Looks, while a rank waits in a call, whether the others are in another one, so that it would wait for ever.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "board/ledger.hpp"
+#include "core/executor.hpp"
+#include "core/platform.hpp"
+
+namespace stretto::mpi {
+
+/// What became of a call of which ranks have a wrong idea.
+struct Fault {
+  enum class Kind : std::uint8_t {
+    none,
+    truncated,        // there was more data than room; the call has ended
+    different_calls,  // the call cannot end, and no other will follow
+    revoked           // another rank found that out in an earlier call
+  };
+  Kind kind = Kind::none;
+  std::optional<Difference> difference{};
+};
+
+class CallWatch final : public Watchdog {
+ public:
+  CallWatch(Ledger& ledger, Platform& platform) : ledger_(ledger), platform_(platform) {}
+
+  /// Looks every 20 ms. Other counts alone are hopeless after a second: the data may be on its way.
+  bool is_hopeless() override;
+  /// What the latest look has found.
+  bool is_over() const { return over_; }
+
+  /// For a call that was stopped: why. The communicator is revoked.
+  Fault find_fault();
+
+ private:
+  Ledger& ledger_;
+  Platform& platform_;
+  bool look(std::int64_t now_ns);
+
+  bool over_ = false;
+  std::int64_t next_look_ns_ = 0;
+  std::int64_t counts_differ_since_ns_ = 0;  // 0: they do not
+};
+
+}  // namespace stretto::mpi
