@@ -53,9 +53,15 @@ std::uint16_t Ledger::enter(const CallEntry& call) {
   mine.number.store(number_, std::memory_order_release);
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15U;  // 2^64 over the golden ratio (Knuth, volume 3, section 6.4)
   const std::uint64_t bytes = may_have_other_counts(call.collective) ? 0 : call.bytes;
+  history_before_ = history_;
   history_ = (history_ + what) * kOdd;
   history_ = (history_ + (history_ >> 32) + bytes) * kOdd;
   return static_cast<std::uint16_t>(history_ >> 48);
+}
+
+void Ledger::withdraw() {
+  entry(place_, number_--).number.store(0, std::memory_order_release);
+  history_ = history_before_;
 }
 
 std::optional<CallEntry> Ledger::read(std::size_t place, std::uint64_t number) const {

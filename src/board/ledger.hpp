@@ -53,6 +53,8 @@ class Ledger {
 
   /// This rank comes to its next call. Returns the signature.
   std::uint16_t enter(const CallEntry& call);
+  /// This rank's latest call has not been one.
+  void withdraw();
 
   /// The earliest of the remembered calls in which another rank differs from this one. Where data is only moved from or
   /// to a root, counts may differ, as far as those whose data is moved can tell (Board::can_take). `counts_too`: in the
@@ -86,6 +88,7 @@ class Ledger {
   std::size_t place_;
   std::uint64_t number_ = 0;
   std::uint64_t history_ = 0;  // a hash of all calls
+  std::uint64_t history_before_ = 0;
 };
 
 }  // namespace stretto

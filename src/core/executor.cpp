@@ -33,7 +33,7 @@ void Executor::finish(Task& task, Transport& transport) {
   unsigned idle_rounds = 0;
   while (!task.done() && !stopped_) {
     const bool progressed = transport.progress(*this, true);
-    if (transport.mismatched()) stop();
+    if (transport.mismatched()) break;
     if (run_ready() || progressed) {
       idle_rounds = 0;
       continue;
@@ -44,6 +44,7 @@ void Executor::finish(Task& task, Transport& transport) {
     end_rest();
     if (idle_rounds % kRoundsPerLook == 0 && watchdog_ != nullptr && watchdog_->is_hopeless()) stop();
   }
+  if (transport.mismatched()) stop();
 }
 
 void Executor::end_rest() {

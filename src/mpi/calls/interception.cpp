@@ -71,7 +71,11 @@ int Interception::pass_on(const NativeCall& native, const PreparedCall* prepared
   if (engine == nullptr || !engine->is_provided()) return native();
   if (engine->is_revoked()) return report(*engine);
   enter(*engine, prepared == nullptr ? CallOutline{} : prepared->outline());
-  return engine->is_faultless() ? native() : report(*engine);
+  if (!engine->is_faultless()) return report(*engine);
+  const int result = native();
+  // Arguments that are wrong by themselves: no call has been made, and the program may make the right one.
+  if (prepared == nullptr && result != MPI_SUCCESS) engine->withdraw();
+  return result;
 }
 
 void Interception::enter(Engine& engine, const CallOutline& call) {

@@ -110,6 +110,7 @@ void Engine::use_board() {
   endpoint_->board = &share_->board();
   watch_ = std::make_unique<CallWatch>(share_->ledger(), *platform_);
   endpoint_->executor.watched_by(watch_.get());
+  share_->wait_by(*platform_, *watch_);
 }
 
 void Engine::provide_for(const Choice& choice) {
@@ -127,8 +128,8 @@ void Engine::ensure_boards() {
 
 bool Engine::ensure_pool(std::size_t bytes) {
   if (share_ == nullptr) return false;
-  const bool there = share_->ensure_pool(bytes, *watch_);
-  if (!there && watch_->is_over()) endpoint_->executor.stop();
+  const bool there = share_->ensure_pool(bytes);
+  if (watch_->is_over()) endpoint_->executor.stop();
   return there;
 }
 

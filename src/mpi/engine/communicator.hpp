@@ -41,6 +41,10 @@ class Engine {
 
   /// The program has come to its next call, which is to be served or left to the MPI library. Not before provide_for.
   void enter(const CallEntry& call);
+  /// It has not been a call at all.
+  void withdraw() {
+    if (share_ != nullptr) share_->ledger().withdraw();
+  }
   /// Whether the present call went well; else what is wrong with it, seen from this rank.
   bool is_faultless() const {
     return !endpoint_->executor.stopped() && !endpoint_->truncated && !transport_->truncated();

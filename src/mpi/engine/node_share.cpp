@@ -1,12 +1,12 @@
 #include "mpi/engine/node_share.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdio>
+#include <cstring>
 
 #include "transport/shm/mailboxes.hpp"
 #include "transport/shm/shared_words.hpp"
@@ -45,8 +45,9 @@ bool NodeShare::make_board() {
   const std::size_t mailbox_bytes =
       one_node && ranks <= shm::MailboxTransport::kMostRanks ? shm::MailboxTransport::memory_bytes(ranks) : 0;
   const std::size_t ledger_bytes = Ledger::memory_bytes(ranks);
-  const std::size_t bytes =
-      board_bytes + ledger_bytes + mailbox_bytes + (one_node ? shm::SharedWords::memory_bytes(ranks) : 0);
+  const std::size_t agreement_bytes = Agreement::memory_bytes(ranks);
+  const std::size_t bytes = board_bytes + ledger_bytes + agreement_bytes + mailbox_bytes +
+                            (one_node ? shm::SharedWords::memory_bytes(ranks) : 0);
   const std::size_t limit = world_.memory().limit();
   if (bytes > limit) {
     complain_once(members_.rank == 0, "STRETTO_SHM_MAX_MIB=" + std::to_string(limit >> 20) +
@@ -65,10 +66,41 @@ bool NodeShare::make_board() {
   memory += board_bytes;
   ledger_.emplace(memory, mates, static_cast<std::size_t>(place));
   memory += ledger_bytes;
+  if (one_node) agreement_.emplace(memory, ranks, members_.rank);
+  memory += agreement_bytes;
   if (mailbox_bytes > 0) mailboxes_ = memory;
   if (one_node) words_ = memory + mailbox_bytes;
   largest_pool_ = largest_pool(limit - bytes);
   return true;
+}
+
+// What each rank of the communicator gives. Over the node's memory where that is enough: not all ranks need come here,
+// as they may wrongly be in different calls; then nothing.
+template <class Value>
+std::vector<Value> NodeShare::gather(const Value& mine) {
+  std::vector<Value> all(static_cast<std::size_t>(members_.size));
+  if (watch_ == nullptr) {
+    PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, members_.comm);
+    return all;
+  }
+  Agreement::Words words{};
+  static_assert(sizeof mine <= sizeof words);
+  std::memcpy(words.data(), &mine, sizeof mine);
+  const std::vector<Agreement::Words> given = agreement_->exchange(words, *platform_, *watch_);
+  all.resize(given.size());
+  for (std::size_t rank = 0; rank < given.size(); ++rank) std::memcpy(&all[rank], given[rank].data(), sizeof mine);
+  return all;
+}
+
+// Of all ranks of the communicator, one by one; false where not all come.
+bool NodeShare::find_least(std::array<int, 2>& values) {
+  if (watch_ == nullptr) {
+    PMPI_Allreduce(MPI_IN_PLACE, values.data(), 2, MPI_INT, MPI_MIN, members_.comm);
+    return true;
+  }
+  const std::vector<std::array<int, 2>> all = gather(values);
+  for (const auto& [first, second] : all) values = {std::min(values[0], first), std::min(values[1], second)};
+  return !all.empty();
 }
 
 // The lowest rank of each node makes a segment, the others attach it. Everybody reads a number of the next rank on the
@@ -90,8 +122,8 @@ NodeShare::Shared NodeShare::share(std::size_t bytes, const char* purpose) {
     segment = world_.memory().create(bytes, error);
     mine.descriptor = segment.descriptor();
   }
-  std::vector<Offer> offers(static_cast<std::size_t>(members_.size));
-  PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, offers.data(), sizeof mine, MPI_BYTE, members_.comm);
+  const std::vector<Offer> offers = gather(mine);
+  if (offers.empty()) return {};
   const auto offer_of = [&](int mate) -> const Offer& { return offers[static_cast<std::size_t>(mate)]; };
   const Offer& first = offer_of(mates.front());
   if (rank != mates.front() && first.descriptor >= 0) {
@@ -103,8 +135,8 @@ NodeShare::Shared NodeShare::share(std::size_t bytes, const char* purpose) {
   const bool read =
       members_.single_copy && shm::read_process(next.process, &seen, next.address, sizeof seen) && seen == next.number;
   // The lowest rank without it, if any, speaks for them.
-  int agreed[2] = {segment ? members_.size : rank, read ? 1 : 0};
-  PMPI_Allreduce(MPI_IN_PLACE, agreed, 2, MPI_INT, MPI_MIN, members_.comm);
+  std::array<int, 2> agreed = {segment ? members_.size : rank, read ? 1 : 0};
+  if (!find_least(agreed)) return {};
   if (const int first_without = agreed[0]; first_without < members_.size) {
     complain_once(rank == first_without,
                   "no shared memory for " + std::string(purpose) + " (" + mebibytes(bytes) + "): " + error);
@@ -118,21 +150,7 @@ NodeShare::Shared NodeShare::share(std::size_t bytes, const char* purpose) {
   return shared;
 }
 
-// Ranks that are wrongly in different calls need not all be here.
-NodeShare::Agreed NodeShare::all_have(std::size_t pool_bytes, Watchdog& watch) const {
-  auto have = std::make_unique<int>(pool_->pool.bytes >= pool_bytes ? 1 : 0);
-  MPI_Request agreement = MPI_REQUEST_NULL;
-  PMPI_Iallreduce(MPI_IN_PLACE, have.get(), 1, MPI_INT, MPI_MIN, members_.comm, &agreement);
-  for (int done = 0; true; sched_yield()) {
-    PMPI_Test(&agreement, &done, MPI_STATUS_IGNORE);
-    if (done != 0) return *have != 0 ? Agreed::yes : Agreed::no;
-    if (!watch.is_hopeless()) continue;
-    have.release();  // NOLINT(bugprone-unused-return-value): MPI keeps it
-    return Agreed::never;
-  }
-}
-
-bool NodeShare::ensure_pool(std::size_t bytes, Watchdog& watch) {
+bool NodeShare::ensure_pool(std::size_t bytes) {
   const std::size_t wanted = std::min(std::max(std::bit_ceil(2 * bytes), kSmallestPool), largest_pool_);
   if (largest_pool_ == 0) return false;
   if (pool_bytes_ >= wanted) return true;
@@ -144,9 +162,12 @@ bool NodeShare::ensure_pool(std::size_t bytes, Watchdog& watch) {
   }
   // Nobody gets through these agreements before everybody is here, and has left every earlier call of the communicators
   // that share the pool: so nobody uses the old one any more.
-  const Agreed agreed = all_have(wanted, watch);
-  if (agreed == Agreed::yes) pool_bytes_ = wanted;
-  if (agreed != Agreed::no) return agreed == Agreed::yes;
+  std::array<int, 2> have = {pool_->pool.bytes >= wanted ? 1 : 0, 0};
+  if (!find_least(have)) return false;
+  if (have[0] != 0) {
+    pool_bytes_ = wanted;
+    return true;
+  }
   Shared shared;
   if (wanted >= 2 * Board::kMinChunkBytes) shared = share(wanted, "long messages");
   if (shared.segment) {

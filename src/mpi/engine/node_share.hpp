@@ -5,12 +5,13 @@
 #include <mpi.h>
 #include <sys/types.h>
 
-#include <cstdint>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "board/agreement.hpp"
 #include "board/board.hpp"
 #include "board/ledger.hpp"
 #include "mpi/engine/world.hpp"
@@ -44,8 +45,14 @@ class NodeShare {
   /// Half of the largest pool that ensure_pool may make.
   std::size_t max_pool_window() const { return largest_pool_ / 2; }
   /// Makes room in the pool for `bytes` bytes of one call, as far as the bound of the node allows. Collective; false,
-  /// on all ranks alike, if there is no pool after; or where `watch` finds that the others do not come.
-  bool ensure_pool(std::size_t bytes, Watchdog& watch);
+  /// on all ranks alike, if there is no pool after, or where `watch` has found that the others do not come.
+  bool ensure_pool(std::size_t bytes);
+  /// How this rank waits for the others of the node from now on; they outlive this.
+  void wait_by(Platform& platform, Watchdog& watch) {
+    if (!agreement_) return;
+    platform_ = &platform;
+    watch_ = &watch;
+  }
 
   /// The largest pool within the bound, on a node where nothing is taken yet.
   static std::size_t largest_pool(std::size_t limit);
@@ -60,14 +67,18 @@ class NodeShare {
   NodeShare(Members members, World& world) : members_(std::move(members)), world_(world) {}
   bool make_board();
   Shared share(std::size_t bytes, const char* purpose);
-  enum class Agreed : std::uint8_t { yes, no, never };
-  Agreed all_have(std::size_t pool_bytes, Watchdog& watch) const;
+  template <class Value>
+  std::vector<Value> gather(const Value& mine);
+  bool find_least(std::array<int, 2>& values);
 
   Members members_;
   World& world_;
   std::shared_ptr<CountedSegment> memory_;
   std::unique_ptr<Board> board_;
   std::optional<Ledger> ledger_;
+  std::optional<Agreement> agreement_;  // where all ranks share the node
+  Platform* platform_ = nullptr;
+  Watchdog* watch_ = nullptr;
   std::byte* mailboxes_ = nullptr;
   std::byte* words_ = nullptr;
   std::vector<pid_t> processes_;
