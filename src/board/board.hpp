@@ -171,7 +171,7 @@ class Board {
   std::shared_ptr<Pool> pool_;
   std::shared_ptr<const void> own_memory_;
 
-  std::uint64_t call_ = ring_;            // so that no call before is negative
+  std::uint64_t call_ = ring_;  // so that no call before is negative
   std::uint16_t signature_ = 0;
   std::uint64_t everyone_left_ = ring_;   // nobody was ever in one of these
   std::uint64_t must_have_left_ = 0;      // the call that everybody has to have left, before this one is entered

@@ -1,11 +1,11 @@
 // The ledger: which calls each rank of a node has come to, in memory that they share, so that a wrong program is told.
 //
-// Collectives are wrong together: rank 3 in a broadcast, rank 0 in a reduction. Each rank enters what its call is before
-// it begins it, and gets the call's signature: a hash of this call and of all before it, alike on all ranks whose calls
-// are. The signature goes with what the ranks tell each other anyway (Board::expect, Transport::expect), so comparing it
-// costs nothing; the entries are read only once it has differed, or by a rank that has waited for long, since ranks that
-// wait for each other in different calls never see a signature. MUST (Hilbrich et al. 2013) and PARCOACH (Saillard et
-// al. 2014) find the same, by messages before each call.
+// Collectives are wrong together: rank 3 in a broadcast, rank 0 in a reduction. Each rank enters what its call is
+// before it begins it, and gets the call's signature: a hash of this call and of all before it, alike on all ranks
+// whose calls are. The signature goes with what the ranks tell each other anyway (Board::expect, Transport::expect), so
+// comparing it costs nothing; the entries are read only once it has differed, or by a rank that has waited for long,
+// since ranks that wait for each other in different calls never see a signature. MUST (Hilbrich et al. 2013) and
+// PARCOACH (Saillard et al. 2014) find the same, by messages before each call.
 //
 // An entry has one writer. It is a sequence lock: its number is 0 while it is written.
 #pragma once
@@ -23,10 +23,10 @@ namespace stretto {
 /// What a call is, as far as all ranks have to give the same.
 struct CallEntry {
   Collective collective{};
-  bool native = false;          // left to the MPI library
-  std::uint8_t reduction = 0;   // Reduction::code
+  bool native = false;         // left to the MPI library
+  std::uint8_t reduction = 0;  // Reduction::code
   std::int32_t root = 0;
-  std::uint64_t bytes = 0;      // of the message, or of a block; 0 where each rank has its own
+  std::uint64_t bytes = 0;  // of the message, or of a block; 0 where each rank has its own
 
   bool operator==(const CallEntry&) const = default;
 };
@@ -76,9 +76,7 @@ class Ledger {
     Atomic<std::uint32_t> revoked;
   };
 
-  Entry& entry(std::size_t place, std::uint64_t number) const {
-    return entries_[place * kCalls + number % kCalls];
-  }
+  Entry& entry(std::size_t place, std::uint64_t number) const { return entries_[place * kCalls + number % kCalls]; }
   std::optional<CallEntry> read(std::size_t place, std::uint64_t number) const;
   std::optional<Difference> find_difference(std::uint64_t number, bool counts_too) const;
 

@@ -64,6 +64,7 @@ struct Configuration {
   std::string topology_file;  // STRETTO_TOPOLOGY, a topology.conf of Slurm's, or `measure`; empty: none
   ProfileSettings profile;
   bool remote_words = false;  // STRETTO_REMOTE_WORDS, or a choice needs them: made in MPI_Init, for rendezvous_tree
+  bool check = false;         // STRETTO_CHECK: all ranks compare their calls before they make them
   bool verbose = false;       // STRETTO_VERBOSE
 
   Choice& choice(Collective collective, Form form = Form::blocking) {

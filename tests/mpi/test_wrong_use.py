@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import NATIVE_ENV, run_mpi, stretto_env
+from mpi_jobs import NATIVE_ENV, Part, mpirun_command, run_job, run_mpi, stretto_env
 
 Compiled = Callable[..., Path]
 # One of each kind, by messages alone.
@@ -39,6 +39,48 @@ def test_other_counts_give_what_there_is_room_for(compiled: Compiled, setting: s
 def test_arguments_wrong_by_themselves_are_no_call(compiled: Compiled, setting: str) -> None:
     env = NATIVE_ENV if setting == "unloaded" else stretto_env()
     run_mpi([compiled("mpi/wrong_calls.c"), "arguments"], 3, env).check()
+
+
+def checked(**variables: object) -> dict[str, str]:
+    return stretto_env(check=1, **variables)
+
+
+NOT_SERVED = {"allreduce": "native", "bcast": "native"}
+
+
+@pytest.mark.parametrize("ranks", (2, 5))
+@pytest.mark.parametrize("setting", ({}, BY_MESSAGES, NOT_SERVED), ids=("default", "messages", "native"))
+def test_check_finds_all_differences_before_the_call(
+    compiled: Compiled, setting: dict[str, str], ranks: int
+) -> None:
+    """Nobody has begun the call then, so the communicator stays good, and counts that differ are errors on all ranks."""
+    run_mpi([compiled("mpi/wrong_calls.c"), "checked"], ranks, checked(**setting)).check()
+
+
+def test_check_says_who_calls_what_and_from_where(compiled: Compiled) -> None:
+    outcome = run_mpi([compiled("mpi/wrong_calls.c"), "fatal", "0"], 5, checked())
+    assert outcome.code != 0
+    (line,) = outcome.lines("stretto: check: ")
+    assert "call 1 of MPI_COMM_WORLD: ranks 0, 2, 4 in MPI_Bcast of 36 bytes with root 0 (" in line, line
+    assert ", ranks 1, 3 in MPI_Barrier (" in line, line
+    assert line.count(" in wrong_calls-") == 2, line
+
+
+@pytest.mark.parametrize("program", ("communicators", "mixture", "progress"))
+def test_check_has_nothing_to_say_of_right_programs(compiled: Compiled, program: str) -> None:
+    outcome = run_mpi(compiled(f"mpi/{program}.c"), 3, checked() | {"CHECK_ANY": "1"}).check()
+    assert outcome.lines("stretto: ") == []
+
+
+@pytest.mark.parametrize("without", (0, 1))
+def test_a_rank_without_stretto_is_told_of(compiled: Compiled, without: int) -> None:
+    """Before, it took the words by which the others compare their settings for its own data."""
+    program = [compiled("mpi/allreduce_counts.c")]
+    envs = [NATIVE_ENV if rank == without else stretto_env() for rank in range(3)]
+    outcome = run_job(mpirun_command([Part(program, 1, env) for env in envs]), {}, 90)
+    assert outcome.code != 0
+    assert any("does each of them run with Stretto?" in line for line in outcome.lines("stretto: ")), outcome.output
+    assert "not (" not in outcome.output, outcome.output
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,21 @@ static void run_different(void) {
   }
 }
 
+static void run_checked(void) {
+  for (size_t i = 0; i < sizeof kDifferent / sizeof kDifferent[0]; i++) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (int again = 0; again < 2; again++) {
+      const int code = kDifferent[i].call(comm);
+      CHECK(code == kDifferent[i].error, "%s: error %d, not %d", kDifferent[i].name, code, kDifferent[i].error);
+      CHECK(MPI_Barrier(comm) == MPI_SUCCESS, "%s: the communicator is not good any more", kDifferent[i].name);
+    }
+    CHECK(MPI_Bcast(out, odd ? 5 : 4, MPI_INT, 0, comm) == MPI_ERR_TRUNCATE, "bcast of 16 or 20 bytes");
+    MPI_Comm_free(&comm);
+  }
+}
+
 static void check_result(const char* name, int code, int expected, int first, int count, int room) {
   CHECK(code == expected, "%s: error %d, not %d", name, code, expected);
   for (int i = 0; i < room; i++) {
@@ -172,6 +187,7 @@ int main(int argc, char** argv) {
   start(&argc, &argv);
   odd = world_rank % 2 == 1;
   if (strcmp(argv[1], "different") == 0) run_different();
+  if (strcmp(argv[1], "checked") == 0) run_checked();
   if (strcmp(argv[1], "counts") == 0) run_counts();
   if (strcmp(argv[1], "arguments") == 0) run_arguments();
   if (strcmp(argv[1], "fatal") == 0) kDifferent[atoi(argv[2])].call(MPI_COMM_WORLD);

@@ -1,5 +1,6 @@
 #include "mpi/calls/interception.hpp"
 
+#include "mpi/calls/call_check.hpp"
 #include "mpi/calls/wrong_use.hpp"
 #include "mpi/entry/functions.hpp"
 
@@ -9,8 +10,9 @@ Interception::Interception(Collective collective, MPI_Comm comm, const CallSite&
     : runtime_(Runtime::get()),
       collective_(collective),
       comm_(comm),
-      may_be_ours_(may_serve(runtime_.configuration(), collective)),
+      may_be_ours_(may_serve(runtime_.configuration(), collective) || runtime_.configuration().check),
       communicator_(needs_state() ? runtime_.communicator(comm) : nullptr),
+      caller_(site.caller),
       observation_(runtime_.profiler(), communicator_, function_of(collective), {0, site.caller}) {
   if (!observation_.wanted()) return;
   site.describe(observation_);
@@ -81,7 +83,15 @@ int Interception::pass_on(const NativeCall& native, const PreparedCall* prepared
 void Interception::enter(Engine& engine, const CallOutline& call) {
   if (entered_) return;
   entered_ = true;
-  engine.enter({collective_, algorithm_ == nullptr, static_cast<std::uint8_t>(call.reduction), call.root, call.bytes()});
+  engine.enter(
+      {collective_, algorithm_ == nullptr, static_cast<std::uint8_t>(call.reduction), call.root, call.bytes()});
+}
+
+int Interception::check(const PreparedCall* prepared) {
+  Engine* const engine = runtime_.engine(*communicator_, comm_);
+  if (engine == nullptr) return MPI_SUCCESS;
+  engine->provide_for(runtime_.configuration().choice(collective_));
+  return engine->is_revoked() ? MPI_SUCCESS : check_call(*communicator_, collective_, prepared, caller_, comm_);
 }
 
 int Interception::report(const Engine& engine) {

@@ -33,6 +33,9 @@ class Interception {
     if (!is_candidate()) return native();
     Prepared prepared(arguments...);
     const bool fits = prepare(prepared);
+    if (runtime_.configuration().check) [[unlikely]] {
+      if (const int error = check(fits ? &prepared : nullptr); error != MPI_SUCCESS) return error;
+    }
     if (fits && select(prepared)) return run(prepared);
     return pass_on(native, fits ? &prepared : nullptr);
   }
@@ -72,6 +75,8 @@ class Interception {
   int pass_on(const NativeCall& native, const PreparedCall* prepared);
   /// Tells the others of the node which call this is.
   void enter(Engine& engine, const CallOutline& call);
+  /// Under STRETTO_CHECK: compares the call with those of all other ranks.
+  [[gnu::cold]] int check(const PreparedCall* prepared);
   /// Raises the error of a call that was wrong.
   [[gnu::cold]] int report(const Engine& engine);
 
@@ -90,6 +95,7 @@ class Interception {
   MPI_Comm comm_;
   const bool may_be_ours_;  // as far as the user's settings and the rule tell
   Communicator* communicator_;
+  const Caller caller_;
   const Algorithm* algorithm_ = nullptr;
   bool entered_ = false;
   Observation observation_;

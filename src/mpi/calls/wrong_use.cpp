@@ -13,13 +13,6 @@ std::string name_of_call(Collective collective) {
   return "MPI_" + std::string(kFunctionNames[static_cast<std::size_t>(function_of(collective))]);
 }
 
-std::string name_of_communicator(MPI_Comm comm) {
-  char name[MPI_MAX_OBJECT_NAME] = "";
-  int length = 0;
-  PMPI_Comm_get_name(comm, name, &length);
-  return length > 0 ? name : "a communicator without a name";
-}
-
 bool has_root(Collective collective) {
   switch (collective) {
     case Collective::reduce:
@@ -34,13 +27,31 @@ bool has_root(Collective collective) {
   }
 }
 
-// As the user would say it: "MPI_Bcast of 40 bytes from rank 0".
+}  // namespace
+
+std::string name_of_communicator(MPI_Comm comm) {
+  char name[MPI_MAX_OBJECT_NAME] = "";
+  int length = 0;
+  PMPI_Comm_get_name(comm, name, &length);
+  return length > 0 ? name : "a communicator without a name";
+}
+
 std::string text_of(const CallEntry& call) {
   std::string text = name_of_call(call.collective);
   if (call.bytes > 0) text += " of " + std::to_string(call.bytes) + " bytes";
   if (has_root(call.collective)) text += " with root " + std::to_string(call.root);
   return text;
 }
+
+int class_of(const Difference& difference) {
+  if (difference.in_count_only()) return MPI_ERR_TRUNCATE;
+  if (difference.mine.collective != difference.theirs.collective) return MPI_ERR_OTHER;
+  if (difference.mine.root != difference.theirs.root) return MPI_ERR_ROOT;
+  if (difference.mine.reduction != difference.theirs.reduction) return MPI_ERR_OP;
+  return MPI_ERR_TRUNCATE;  // of lengths so different that the MPI library serves one of them
+}
+
+namespace {
 
 std::string explain(const Difference& difference, int rank, MPI_Comm comm) {
   const CallEntry& mine = difference.mine;
@@ -53,15 +64,12 @@ std::string explain(const Difference& difference, int rank, MPI_Comm comm) {
                                                     : ", with arguments that only one of both can have meant");
 }
 
-int class_of(const Difference& difference) {
-  if (difference.in_count_only()) return MPI_ERR_TRUNCATE;
-  if (difference.mine.collective != difference.theirs.collective) return MPI_ERR_OTHER;
-  if (difference.mine.root != difference.theirs.root) return MPI_ERR_ROOT;
-  if (difference.mine.reduction != difference.theirs.reduction) return MPI_ERR_OP;
-  return MPI_ERR_TRUNCATE;  // of lengths so different that the MPI library serves one of them
-}
-
 }  // namespace
+
+int raise_quietly(int error, MPI_Comm comm) {
+  PMPI_Comm_call_errhandler(comm, error);
+  return error;
+}
 
 int raise(const Fault& fault, Collective collective, int rank, MPI_Comm comm) {
   int error = MPI_ERR_OTHER;
@@ -79,8 +87,7 @@ int raise(const Fault& fault, Collective collective, int rank, MPI_Comm comm) {
   }
   static std::atomic<bool> told{false};
   if (!told.exchange(true)) std::fprintf(stderr, "%s\n", text.c_str());
-  PMPI_Comm_call_errhandler(comm, error);
-  return error;
+  return raise_quietly(error, comm);
 }
 
 }  // namespace stretto::mpi

@@ -134,6 +134,7 @@ struct Communicator {
   int rank = 0;
   int size = 0;
   int young_calls = kFirstCalls;
+  std::uint64_t checked = 0;            // calls, under STRETTO_CHECK
   std::unique_ptr<Engine> engine;       // made when first needed, by all ranks in one call
   std::unique_ptr<InFlight> in_flight;  // made with the communicator, where the user wants it
 

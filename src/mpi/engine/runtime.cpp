@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/clock.hpp"
 #include "mpi/entry/native.hpp"
 
 namespace stretto::mpi {
@@ -88,19 +89,40 @@ bool was_spawned() {
   return parent != MPI_COMM_NULL;
 }
 
+// A rank without Stretto takes no part. It must not take this for its own communication, either: so this is a
+// non-blocking collective, which no blocking one of the program's can be mistaken for, and which need not end.
+void compare_settings(std::uint64_t fingerprint) {
+  constexpr std::int64_t kYieldForNs = 1'000'000'000;
+  constexpr std::int64_t kPatienceNs = 30'000'000'000;  // MPI_Init has ended on all ranks: they are here at once
+  std::uint64_t range[2] = {fingerprint, ~fingerprint};
+  MPI_Request comparison = MPI_REQUEST_NULL;
+  PMPI_Iallreduce(MPI_IN_PLACE, range, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD, &comparison);
+  const std::int64_t begin_ns = monotonic_ns();
+  int done = 0;
+  for (PMPI_Test(&comparison, &done, MPI_STATUS_IGNORE); done == 0; PMPI_Test(&comparison, &done, MPI_STATUS_IGNORE)) {
+    const std::int64_t waited_ns = monotonic_ns() - begin_ns;
+    waited_ns < kYieldForNs ? sched_yield() : usleep(1000);
+    if (waited_ns < kPatienceNs) continue;
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    refuse(
+        "stretto: not all ranks have come here 30 s after MPI_Init: does each of them run with Stretto? Preload it "
+        "into all ranks or into none (`stretto run` does)",
+        rank <= 1);  // one of both may be without
+  }
+  if (range[0] == ~range[1]) return;
+  refuse(
+      "stretto: the ranks have different STRETTO_* settings; give all of them the same environment "
+      "(`stretto run` does)");
+}
+
 }  // namespace
 
 void Runtime::start() {
   if (keyval_ == MPI_KEYVAL_INVALID) {
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Runtime::forget, &keyval_, nullptr);
   }
-  std::uint64_t range[2] = {configuration_.fingerprint(), ~configuration_.fingerprint()};
-  PMPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
-  if (range[0] != ~range[1]) {
-    refuse(
-        "stretto: the ranks have different STRETTO_* settings; give all of them the same environment "
-        "(`stretto run` does)");
-  }
+  compare_settings(configuration_.fingerprint());
   world_.open(configuration_);
   if (was_spawned()) meet_others();
   profiler_.start(configuration_, world_);
@@ -262,7 +284,8 @@ int Runtime::forget(MPI_Comm, int, void* state, void*) {
   }
   runtime.epoch_.fetch_add(1, std::memory_order_acq_rel);
   // What could not end may still be referred to.
-  if (communicator->engine && communicator->engine->is_revoked()) communicator->engine.release();  // NOLINT(bugprone-unused-return-value)
+  if (communicator->engine && communicator->engine->is_revoked())
+    communicator->engine.release();  // NOLINT(bugprone-unused-return-value)
   delete communicator;
   return MPI_SUCCESS;
 }
