@@ -50,10 +50,8 @@ NOT_SERVED = {"allreduce": "native", "bcast": "native"}
 
 @pytest.mark.parametrize("ranks", (2, 5))
 @pytest.mark.parametrize("setting", ({}, BY_MESSAGES, NOT_SERVED), ids=("default", "messages", "native"))
-def test_check_finds_all_differences_before_the_call(
-    compiled: Compiled, setting: dict[str, str], ranks: int
-) -> None:
-    """Nobody has begun the call then, so the communicator stays good, and counts that differ are errors on all ranks."""
+def test_check_finds_all_differences_before_the_call(compiled: Compiled, setting: dict[str, str], ranks: int) -> None:
+    """Nobody has begun the call then, so the communicator stays good; counts that differ are errors on all ranks."""
     run_mpi([compiled("mpi/wrong_calls.c"), "checked"], ranks, checked(**setting)).check()
 
 

@@ -1,6 +1,6 @@
-/* Programs that are wrong, under MPI_ERRORS_RETURN. In `different` ranks are in different calls: all get an error, in that
- * call or in the barrier after it, and nobody waits for ever. In `counts` there is more data than room, or less: who has
- * too little room gets MPI_ERR_TRUNCATE and what there is room for, and the communicator stays good. */
+/* Programs that are wrong, under MPI_ERRORS_RETURN. In `different` ranks are in different calls: all get an error, in
+ * that call or in the barrier after it, and nobody waits for ever. In `counts` there is more data than room, or less:
+ * who has too little room gets MPI_ERR_TRUNCATE and what there is room for, and the communicator stays good. */
 #include "check.h"
 
 enum { kMost = 40000 };
@@ -128,8 +128,7 @@ static void scatter(MPI_Comm comm, int root, int sent, int room) {
   const int code = MPI_Scatter(in, sent, MPI_INT, out, at_root ? sent : room, MPI_INT, root, comm);
   const int count = sent < room ? sent : room;
   if (at_root) CHECK(code == MPI_SUCCESS, "%s: error %d at the root", name, code);
-  if (!at_root)
-    check_result(name, code, sent > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS, sent * world_rank, count, kMost);
+  if (!at_root) check_result(name, code, sent > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS, sent * world_rank, count, kMost);
 }
 
 static void gather(MPI_Comm comm, int root, int sent, int room) {
