@@ -1,7 +1,5 @@
 #include "mpi/engine/node_memory.hpp"
 
-#include <unistd.h>
-
 #include <utility>
 
 #include "transport/shm/memory_limit.hpp"
@@ -31,18 +29,16 @@ std::size_t NodeMemory::wanted_limit(std::optional<std::size_t> set) {
   return set ? *set : shm::find_memory_limit().bytes / kPart;
 }
 
-NodeMemory::Ledger NodeMemory::make_ledger() {
+shm::SegmentName NodeMemory::make_ledger() {
   std::string error;
   ledger_segment_ = shm::Segment::create(kLedgerBytes, error);
   if (ledger_segment_) ledger_ = reinterpret_cast<Word*>(ledger_segment_.memory());
-  return {getpid(), ledger_segment_.descriptor()};
+  return ledger_segment_.name();
 }
 
-void NodeMemory::attach_ledger(const Ledger& ledger) {
+void NodeMemory::attach_ledger(const shm::SegmentName& ledger) {
   std::string error;
-  if (ledger.descriptor >= 0) {
-    ledger_segment_ = shm::Segment::attach(ledger.owner, ledger.descriptor, kLedgerBytes, error);
-  }
+  if (ledger.descriptor >= 0) ledger_segment_ = shm::Segment::attach(ledger, kLedgerBytes, error);
   if (ledger_segment_) ledger_ = reinterpret_cast<Word*>(ledger_segment_.memory());
 }
 

@@ -35,7 +35,7 @@ class CountedSegment {
   explicit operator bool() const { return static_cast<bool>(segment_); }
   std::byte* memory() const { return segment_.memory(); }
   std::size_t bytes() const { return segment_.bytes(); }
-  int descriptor() const { return segment_.descriptor(); }
+  shm::SegmentName name() const { return segment_.name(); }
   void close_descriptor() { segment_.close_descriptor(); }
 
  private:
@@ -60,15 +60,10 @@ class NodeMemory {
   /// has. Bytes.
   static std::size_t wanted_limit(std::optional<std::size_t> set);
 
-  /// Where the word is that counts, in a process of this node.
-  struct Ledger {
-    pid_t owner = -1;
-    int descriptor = -1;
-  };
-  /// Makes it: one process of the node.
-  Ledger make_ledger();
+  /// Makes the word that counts: one process of the node.
+  shm::SegmentName make_ledger();
   /// Goes by it: all others. Where it cannot be had a process counts by itself.
-  void attach_ledger(const Ledger& ledger);
+  void attach_ledger(const shm::SegmentName& ledger);
   /// All processes have attached, and agreed on the bound.
   void open(std::size_t limit) {
     limit_ = limit;

@@ -47,7 +47,7 @@ void World::close() {
 void World::find_nodes(std::size_t memory_limit) {
   struct Node {
     int lowest;
-    NodeMemory::Ledger ledger;
+    shm::SegmentName ledger;
   };
   struct Card {
     int lowest;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,8 @@ bool promises_are_kept() {
   return kept;
 }
 
+constexpr std::size_t kTokenBytes = 64;  // behind the memory
+
 }  // namespace
 
 Segment& Segment::operator=(Segment&& other) noexcept {
@@ -32,7 +35,7 @@ Segment& Segment::operator=(Segment&& other) noexcept {
 
 Segment::~Segment() {
   close_descriptor();
-  if (memory_ != nullptr) munmap(memory_, bytes_);
+  if (memory_ != nullptr) munmap(memory_, bytes_ + kTokenBytes);
 }
 
 void Segment::close_descriptor() {
@@ -46,31 +49,48 @@ Segment Segment::create(std::size_t bytes, std::string& error) {
     error = std::string("memfd_create: ") + std::strerror(errno);
     return {};
   }
-  int failure = ftruncate(descriptor, static_cast<off_t>(bytes)) != 0 ? errno : 0;
-  if (failure == 0 && promises_are_kept()) failure = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
+  const auto length = static_cast<off_t>(bytes + kTokenBytes);
+  int failure = ftruncate(descriptor, length) != 0 ? errno : 0;
+  if (failure == 0 && promises_are_kept()) failure = posix_fallocate(descriptor, 0, length);
   if (failure != 0) {
     error = std::string("reserving shared memory: ") + std::strerror(failure);
     close(descriptor);
     return {};
   }
-  return map(descriptor, bytes, error);
-}
-
-Segment Segment::attach(pid_t creator, int descriptor, std::size_t bytes, std::string& error) {
-  const std::string path = "/proc/" + std::to_string(creator) + "/fd/" + std::to_string(descriptor);
-  const int own = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  struct stat status {};
-  if (own < 0 || fstat(own, &status) != 0 || static_cast<std::size_t>(status.st_size) != bytes) {
-    error =
-        "opening " + path + ": " + (own < 0 ? std::strerror(errno) : "not the shared memory (other PID namespace?)");
-    if (own >= 0) close(own);
+  Segment segment = map(descriptor, bytes, error);
+  if (segment && getrandom(&segment.token(), sizeof(std::uint64_t), 0) != ssize_t{sizeof(std::uint64_t)}) {
+    error = std::string("getrandom: ") + std::strerror(errno);
     return {};
   }
-  return map(own, bytes, error);
+  return segment;
+}
+
+SegmentName Segment::name() const {
+  if (memory_ == nullptr) return {getpid()};
+  return {getpid(), descriptor_, token()};
+}
+
+Segment Segment::attach(const SegmentName& name, std::size_t bytes, std::string& error) {
+  const std::string path = "/proc/" + std::to_string(name.creator) + "/fd/" + std::to_string(name.descriptor);
+  const int own = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (own < 0) {
+    error = "opening " + path + ": " + std::strerror(errno);
+    return {};
+  }
+  struct stat status {};
+  Segment segment;
+  if (fstat(own, &status) == 0 && static_cast<std::size_t>(status.st_size) == bytes + kTokenBytes) {
+    segment = map(own, bytes, error);
+    if (segment && segment.token() == name.token) return segment;
+  } else {
+    close(own);
+  }
+  if (error.empty()) error = "opening " + path + ": not the shared memory (other PID namespace?)";
+  return {};
 }
 
 Segment Segment::map(int descriptor, std::size_t bytes, std::string& error) {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  void* memory = mmap(nullptr, bytes + kTokenBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (memory == MAP_FAILED) {
     error = std::string("mmap of shared memory: ") + std::strerror(errno);
     close(descriptor);
