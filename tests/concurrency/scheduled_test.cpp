@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "concurrency/differing_calls.hpp"
 #include "concurrency/scheduler.hpp"
 #include "concurrency/thread_world.hpp"
 #include "conformance/checks.hpp"
@@ -106,6 +107,20 @@ TEST(Mailboxes, ReceivesPostedAheadKeepTheirOrder) {
     Scheduler::get().begin(2, seed, 1 + static_cast<unsigned>(seed % 5));
     ThreadWorld<Scheduled> world(2);
     world.run([](Group& g) { return receives_ahead(g); });
+  }
+}
+
+// Ranks in different calls wait for what may never come, and read what others write at that moment.
+TEST(DifferingCalls, AllRanksAreStopped) {
+  const std::vector<const Algorithm*> all = algorithms_that_wait();
+  for (std::uint64_t seed = 1; seed <= 2 * kSchedules && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Algorithm& theirs = *all[seed % all.size()];
+    const Algorithm& its = *all[seed / all.size() % all.size()];
+    if (theirs.collective == its.collective) continue;
+    const int ranks = 2 + static_cast<int>(seed % 3);
+    Scheduler::get().begin(ranks, seed, 1 + static_cast<unsigned>(seed % 5));
+    run_calls_that_differ<Scheduled>(ranks, static_cast<int>(seed / 3) % ranks, theirs, its, seed % 2 == 0 ? 3 : 700);
   }
 }
 

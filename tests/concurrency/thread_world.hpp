@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -85,11 +86,10 @@ class ThreadWorld {
     }
     void run(const std::function<Task(Group&)>& body) {
       platform.enter(number);
-      {
-        Group group(endpoint);
-        Task task = body(group);
-        endpoint.executor.drive(task, transport);
-      }
+      group.emplace(endpoint);
+      task.emplace(body(*group));
+      endpoint.executor.drive(*task, transport);
+      if (task->done()) task.reset();  // else it was stopped, and others may read its buffers as long as they run
       platform.exit();
     }
     static std::byte* aligned(std::vector<std::byte>& memory) {
@@ -104,6 +104,8 @@ class ThreadWorld {
     Board board;
     RankMaps maps;
     shm::SharedWords words;
+    std::optional<Group> group;
+    std::optional<Task> task;
   };
 
   std::vector<std::byte> mailbox_memory_;
