@@ -1,5 +1,5 @@
 # Everything goes through scripts/, which install what is missing and ask nothing.
-.PHONY: demo test test-nightly check test-all-mpis bench bundle horovod torch build lint format setup clean
+.PHONY: demo test test-nightly check test-all-mpis fuzz bench bundle horovod torch build lint format setup clean
 
 demo:
 	@scripts/setup.sh demo
@@ -18,6 +18,11 @@ check:
 test-all-mpis:
 	@scripts/setup.sh test
 	@scripts/test_all_mpis.sh
+
+fuzz:
+	@scripts/setup.sh test
+	@scripts/build.sh
+	@scripts/fuzz.sh
 
 bench:
 	@scripts/setup.sh build
