@@ -4,13 +4,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../mpi/pinned_component.h"
+
 static const char* variable(const char* name) {
   const char* value = getenv(name);
   return value == NULL ? "" : value;
 }
 
 int main(int argc, char** argv) {
+  char preload[4096]; /* before MPI_Init: after it children do without Stretto */
+  snprintf(preload, sizeof preload, "%s", variable("LD_PRELOAD"));
   MPI_Init(&argc, &argv);
+  pin_pmix_component();
   int rank, size, ranks_here, sum;
   MPI_Comm node;
   char host[64];
@@ -21,8 +26,7 @@ int main(int argc, char** argv) {
   MPI_Comm_free(&node);
   MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   gethostname(host, sizeof host);
-  printf("rank %d/%d %s %d %d given=%s preload=%s\n", rank, size, host, ranks_here, sum, variable("GIVEN"),
-         variable("LD_PRELOAD"));
+  printf("rank %d/%d %s %d %d given=%s preload=%s\n", rank, size, host, ranks_here, sum, variable("GIVEN"), preload);
   MPI_Finalize();
   return 0;
 }

@@ -33,6 +33,14 @@ def test_a_program_without_mpi() -> None:
     assert (outcome.code, outcome.output) == (7, "42\n")
 
 
+def test_children_do_without(compiled: Compiled) -> None:
+    """What a program starts after MPI_Init does not load Stretto, but whatever else the user preloads."""
+    shim = compiled("interposition/refusing_kernel.c", "-shared", "-fPIC")
+    env = stretto_env() | {"LD_PRELOAD": f"{LIBRARY} {shim}"}
+    lines = run_job([compiled("interposition/children.c")], env).check().output.splitlines()
+    assert lines == [f"before: LD_PRELOAD={LIBRARY} {shim}", "before: loaded", f"after: LD_PRELOAD={shim}"]
+
+
 @pytest.mark.parametrize("children", ("alike", "bare"))
 @pytest.mark.parametrize("loaded", (False, True))
 def test_spawned_processes(compiled: Compiled, loaded: bool, children: str) -> None:

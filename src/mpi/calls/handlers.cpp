@@ -5,6 +5,8 @@
 
 #include "core/clock.hpp"
 #include "mpi/engine/runtime.hpp"
+#include "mpi/entry/pinned_component.hpp"
+#include "mpi/entry/preload.hpp"
 #include "stretto/stretto.h"
 
 namespace stretto::mpi {
@@ -18,7 +20,10 @@ int Handler::Init_thread(int* argc, char*** argv, int, int* provided) noexcept {
   const ReentryGuard guard;
   const bool raise = Runtime::get().wants_thread();
   const int result = raise ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided) : native_();
-  if (result == MPI_SUCCESS) Runtime::get().start();
+  if (result != MPI_SUCCESS) return result;
+  pin_pmix_component();
+  Runtime::get().start();
+  leave_preload();
   return result;
 }
 
@@ -28,7 +33,9 @@ int Handler::Session_init(MPI_Info, MPI_Errhandler, MPI_Session*) noexcept {
   if (!runtime.active()) runtime.check_environment();
   const ReentryGuard guard;
   const int result = native_();
-  if (result == MPI_SUCCESS && !runtime.active()) runtime.start_without_world();
+  if (result != MPI_SUCCESS) return result;
+  if (!runtime.active()) runtime.start_without_world();
+  leave_preload();
   return result;
 }
 #endif

@@ -17,6 +17,7 @@
 #include "mpi/calls/later_call.hpp"
 #include "mpi/engine/runtime.hpp"
 #include "mpi/entry/native.hpp"
+#include "mpi/entry/preload.hpp"
 #include "mpi/profile/observation.hpp"
 
 namespace stretto::mpi {
@@ -124,6 +125,9 @@ static int create(stretto::mpi::NativeCall native, const MPI_Comm* newcomm) {
   STRETTO_BOTH(name, parameters, arguments, return create(native, newcomm);)
 #define STRETTO_MEETING(name, parameters, arguments) \
   STRETTO_BOTH(name, parameters, arguments, stretto::mpi::Runtime::get().meet_others(); return native();)
+#define STRETTO_SPAWN(name, parameters, arguments)                                      \
+  STRETTO_BOTH(name, parameters, arguments, stretto::mpi::Runtime::get().meet_others(); \
+               const stretto::mpi::PreloadGuard children; return native();)
 #include "mpi/entry/calls.def"
 
 #define STRETTO_STARTER(name, parameters, arguments) STRETTO_BOTH(name, parameters, arguments, return start(native);)
