@@ -136,6 +136,7 @@ void read_profile(ProfileSettings& profile, std::string& error) {
   if (const auto every = read_number("STRETTO_PROFILE_EVERY", {1, 1U << 30, ": 1 for every call"}, error))
     profile.every = static_cast<std::uint32_t>(*every);
   read_switch("STRETTO_PROFILE_START", "off", "on", profile.from_start, error);
+  read_switch("STRETTO_PROFILE_READERS", "owner", "group", profile.group_may_read, error);
   if (const char* names = setting("STRETTO_PROFILE_COLLECTIVES")) {
     for (const std::string_view name : split_at_commas(names)) profile.operations.emplace_back(name);
   }

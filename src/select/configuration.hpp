@@ -37,6 +37,7 @@ bool can_be_non_blocking(const Algorithm& algorithm);
 /// What the profiler writes, and where.
 struct ProfileSettings {
   std::string directory;                          // STRETTO_PROFILE; empty: no profile
+  bool group_may_read = false;                    // STRETTO_PROFILE_READERS
   std::size_t max_bytes = std::size_t{64} << 20;  // STRETTO_PROFILE_MAX_MIB, of each rank's file
   std::uint32_t every = 1;                        // STRETTO_PROFILE_EVERY: each so manieth call of a communicator
   bool from_start = true;                         // STRETTO_PROFILE_START: on, or off until MPI_Pcontrol(1)

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <cstring>
@@ -29,13 +30,18 @@ class ProfileFileTest : public testing::Test {
 
   void open(ProfileFile& file, std::size_t max_bytes) {
     std::string error;
-    ASSERT_TRUE(file.open({directory_, 0, 1, 77, max_bytes}, error)) << error;
+    ASSERT_TRUE(file.open({directory_, 0, 1, 77, max_bytes, false}, error)) << error;
   }
   std::string contents() const {
     std::ifstream file(directory_ + "/rank-00000.stretto", std::ios::binary);
     std::ostringstream text;
     text << file.rdbuf();
     return text.str();
+  }
+  mode_t mode_of(const std::string& name) const {
+    struct stat status {};
+    EXPECT_EQ(stat((directory_ + "/" + name).c_str(), &status), 0);
+    return status.st_mode & 0777;
   }
   static FileHeader const& header(const std::string& contents) {
     return *reinterpret_cast<const FileHeader*>(contents.data());
@@ -115,7 +121,7 @@ TEST_F(ProfileFileTest, OldestRecordsMakeRoomAndTheirTicketsEnd) {
 
 TEST_F(ProfileFileTest, FullDiskIsCountedAndTheProgramGoesOn) {
   ProfileFile file;
-  open(file, std::size_t{64} << 20);
+  open(file, std::size_t{2} << 20);
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit room{(std::size_t{3} << 20) / 2, before.rlim_max};  // for one step of growing
@@ -138,7 +144,7 @@ TEST_F(ProfileFileTest, FactsThatFindNoRoomAreCounted) {
   ProfileFile file;
   open(file, std::size_t{2} << 20);
   const std::string fact = "{\"x\":\"" + std::string(1000, 'x') + "\"}";
-  const std::size_t fit = kFactsBytes / (fact.size() + 1);
+  const std::size_t fit = (std::size_t{256} << 10) / (fact.size() + 1);
   for (std::size_t i = 0; i < fit + 7; ++i) file.add_fact(fact);
   file.close();
   const std::string bytes = contents();
@@ -146,10 +152,58 @@ TEST_F(ProfileFileTest, FactsThatFindNoRoomAreCounted) {
   EXPECT_EQ(header(bytes).facts_bytes, fit * (fact.size() + 1));
 }
 
+TEST_F(ProfileFileTest, FactsHaveAnEighthOfALargeFile) {
+  ProfileFile file;
+  open(file, std::size_t{64} << 20);
+  file.begin(record_of(3, 4));
+  const std::string fact = "{\"x\":\"" + std::string(1000, 'x') + "\"}";
+  const std::size_t fit = (std::size_t{8} << 20) / (fact.size() + 1);
+  for (std::size_t i = 0; i < fit + 7; ++i) file.add_fact(fact);
+  file.close();
+  const std::string bytes = contents();
+  EXPECT_EQ(header(bytes).facts_lost, 7);
+  EXPECT_EQ(header(bytes).facts_bytes, fit * (fact.size() + 1));
+  ASSERT_EQ(records(bytes).size(), 1);
+  EXPECT_EQ(records(bytes).front().bytes, record_of(3, 4).bytes);
+}
+
+TEST_F(ProfileFileTest, FilesAreForThoseWhoMayReadThem) {
+  for (const bool group : {false, true, false}) {  // over the earlier ones, too
+    ProfileFile file;
+    std::string error;
+    ASSERT_TRUE(file.open({directory_, 0, 1, 77, std::size_t{2} << 20, group}, error)) << error;
+    EXPECT_EQ(mode_of("rank-00000.stretto"), group ? 0640 : 0600);
+  }
+}
+
+TEST_F(ProfileFileTest, WhatIsNoProfileIsNotWrittenOver) {
+  const std::string path = directory_ + "/rank-00000.stretto";
+  const std::string elsewhere = directory_ + "/elsewhere";
+  const auto refused = [&](const char* words) {
+    ProfileFile file;
+    std::string error;
+    EXPECT_FALSE(file.open({directory_, 0, 1, 77, std::size_t{2} << 20, false}, error));
+    EXPECT_NE(error.find(words), std::string::npos) << error;
+  };
+  std::ofstream(elsewhere) << "somebody's data";
+  std::filesystem::create_symlink(elsewhere, path);
+  refused("a link");
+  std::filesystem::remove(path);
+  std::filesystem::create_hard_link(elsewhere, path);
+  refused("not this user's own file");
+  std::filesystem::remove(path);
+  std::filesystem::copy_file(elsewhere, path);
+  refused("no profile");
+  EXPECT_EQ(contents(), "somebody's data");
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  refused(path.c_str());
+}
+
 TEST_F(ProfileFileTest, WhatCannotBeOpenedIsSaid) {
   ProfileFile file;
   std::string error;
-  EXPECT_FALSE(file.open({"/proc/none", 0, 1, 1, 1 << 20}, error));
+  EXPECT_FALSE(file.open({"/proc/none", 0, 1, 1, 1 << 20, false}, error));
   EXPECT_NE(error.find("/proc/none"), std::string::npos);
   EXPECT_FALSE(file.is_open());
 }

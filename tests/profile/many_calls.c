@@ -1,6 +1,7 @@
 /* Barriers, and what the first argument asks for:
  *   count N      N of them
  *   control N    N recorded, N after MPI_Pcontrol(0), N after MPI_Pcontrol(1)
+ *   fresh N      N, one more on each of N communicators that live for it alone, whose name is not UTF-8
  *   killed N     N, then rank 1 is killed outside MPI while the others wait in an allreduce */
 #include <mpi.h>
 #include <signal.h>
@@ -23,6 +24,13 @@ int main(int argc, char** argv) {
     barriers(count);
     MPI_Pcontrol(1);
     barriers(count);
+  }
+  for (int i = 0; strcmp(what, "fresh") == 0 && i < count; i++) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_name(comm, "Z\xfcrich");
+    MPI_Barrier(comm);
+    MPI_Comm_free(&comm);
   }
   if (strcmp(what, "killed") == 0) {
     if (rank == 1) raise(SIGKILL);

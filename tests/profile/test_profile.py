@@ -25,9 +25,10 @@ from mpi_jobs import (
 )
 
 from stretto.profile.calls import Unmatched, load_calls
-from stretto.profile.files import IN_PLACE, NON_BLOCKING, NONE, PERSISTENT, Profile, open_profile
+from stretto.profile.files import IN_PLACE, NON_BLOCKING, NONE, PERSISTENT, SET_UP, Profile, open_profile
 from stretto.profile.summary import summarise
 from stretto.report.as_json import as_json
+from stretto.report.words import conclusion
 
 Compiled = Callable[..., Path]
 RANKS = 4
@@ -216,6 +217,33 @@ def test_pcontrol_stops_and_starts_the_recording(compiled: Compiled, tmp_path: P
     assert calls["sequence"].tolist() == list(range(21, 31))
 
 
+def test_calls_in_which_stretto_was_set_up_are_told(compiled: Compiled, tmp_path: Path) -> None:
+    run_mpi([compiled("profile/many_calls.c"), "count", "9"], 2, profiled(tmp_path)).check()
+    profile = open_profile(tmp_path)
+    for rank in profile.ranks:
+        (block,) = rank.blocks(1 << 20)
+        assert (block["flags"] & SET_UP != 0).tolist() == [True] + [False] * 8
+    summary = summarise(profile)
+    (share,) = summary.by_operation.values()
+    assert 0 < share.set_up <= share.after_last
+    assert "in which Stretto was set up, once" in conclusion(summary, 1.0)
+
+
+def test_more_communicators_than_there_is_room_for(compiled: Compiled, tmp_path: Path) -> None:
+    program: list[str | Path] = [compiled("profile/many_calls.c"), "fresh", "4000"]
+    run_mpi(program, 2, profiled(tmp_path / "small", profile_max_mib=2)).check()
+    profile = open_profile(tmp_path / "small")
+    (warning,) = profile.warnings
+    assert "had no room for" in warning
+    assert "STRETTO_PROFILE_MAX_MIB" in warning
+    _, unmatched = load_calls(profile)
+    assert unmatched.untold > 0
+    assert unmatched.alone == 0
+    run_mpi(program, 2, profiled(tmp_path / "large")).check()
+    profile = open_profile(tmp_path / "large")
+    assert (profile.warnings, load_calls(profile)[1]) == ([], Unmatched())
+
+
 def test_every_so_manieth_call(compiled: Compiled, tmp_path: Path) -> None:
     run_mpi([compiled("profile/many_calls.c"), "count", "20"], 2, profiled(tmp_path, profile_every=6)).check()
     calls, unmatched = load_calls(open_profile(tmp_path))
@@ -311,7 +339,12 @@ def test_programs_that_do_everything_run_under_the_profiler(compiled: Compiled, 
 
 def test_flags_are_those_of_the_format() -> None:
     text = (Path(__file__).resolve().parents[2] / "src/mpi/profile/format.hpp").read_text()
-    for name, value in (("kNonBlocking", NON_BLOCKING), ("kPersistent", PERSISTENT), ("kInPlace", IN_PLACE)):
+    for name, value in (
+        ("kNonBlocking", NON_BLOCKING),
+        ("kPersistent", PERSISTENT),
+        ("kInPlace", IN_PLACE),
+        ("kSetUp", SET_UP),
+    ):
         assert f"{name} = {value};" in text
 
 

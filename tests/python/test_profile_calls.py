@@ -111,7 +111,7 @@ def test_communicators_of_which_no_fact_tells(tmp_path: Path) -> None:
         write_rank(tmp_path, rank, 2, records, [communicator(2, 7, 2, rank)])
     matcher = Matcher(open_profile(tmp_path))
     blocks = list(matcher.blocks())
-    assert matcher.unmatched == Unmatched(alone=4)
+    assert matcher.unmatched == Unmatched(untold=4)
     assert np.concatenate([block.records for block in blocks])["arrival_ns"].tolist() == [3, 3]
     rest = np.concatenate([block.rest for block in blocks])
     assert sorted(rest[["arrival_ns", "group"]].tolist()) == [(1, -1), (1, -1), (5, -1), (5, -1)]

@@ -99,7 +99,7 @@ def test_sound_files_are_used_and_the_rest_told(tmp_path: Path) -> None:
     assert [rank.world_rank for rank in profile.ranks] == [0, 3]
     text = "\n".join(profile.warnings)
     for words in ("format 3", "rank-00002.stretto of another run", "no sound file of ranks 1, 2 of 4",
-                  "rank 3 did not reach MPI_Finalize", "rank 3 lost facts"):  # fmt: skip
+                  "rank 3 did not reach MPI_Finalize", "rank 3 had no room for 2 facts"):  # fmt: skip
         assert words in text
 
 
@@ -108,6 +108,20 @@ def test_dropped_records_are_told(tmp_path: Path) -> None:
     (warning,) = open_profile(tmp_path).warnings
     assert warning.startswith("8 of 10 records are gone")
     assert "STRETTO_PROFILE_MAX_MIB" in warning
+
+
+def test_a_disk_that_filled_is_not_told_as_a_ring_that_was_too_small(tmp_path: Path) -> None:
+    write_rank(tmp_path, 0, 1, [Call(1, 2), Call(3, 4)], capacity=100, begun=10, lost=8)
+    (warning,) = open_profile(tmp_path).warnings
+    assert "no room on the disk for 8 records" in warning
+    assert "MAX_MIB" not in warning
+
+
+def test_names_of_any_bytes_are_read(tmp_path: Path) -> None:
+    path = write_rank(tmp_path, 0, 1, [Call(1, 2)], [{"fact": "communicator_name", "index": 0, "name": "Qx"}])
+    path.write_bytes(path.read_bytes().replace(b"Qx", b"Q\xe9"))
+    (fact,) = open_profile(tmp_path).ranks[0].facts["communicator_name"]
+    assert fact["name"] == "Q\N{REPLACEMENT CHARACTER}"
 
 
 def test_nothing_there(tmp_path: Path) -> None:

@@ -90,12 +90,13 @@ class Block:
 @dataclass
 class Unmatched:
     """What is left out: `calls` recorded by some of their ranks only, or as different operations; calls `in_progress`
-    on a rank; records of communicators that are `alone`, not known under one identity on all their ranks; calls of a
-    `single` rank."""
+    on a rank; records of communicators that are `alone`, not known under one identity on all their ranks, or `untold`,
+    as the file had no room for the fact; calls of a `single` rank."""
 
     calls: int = 0
     in_progress: int = 0
     alone: int = 0
+    untold: int = 0
     single: int = 0
 
 
@@ -151,7 +152,9 @@ class Matcher:
         least = self._first_that_can_match(sizes)
         for fresh in self._stretches():
             lonely = ~matched[fresh["group"]]
-            self.unmatched.alone += int(lonely.sum())
+            untold = int((fresh["group"] < 0).sum())
+            self.unmatched.untold += untold
+            self.unmatched.alone += int(lonely.sum()) - untold
             records = _in_order_of_calls(np.concatenate([waiting, _only(fresh, ~lonely)]))
             keys = _keys(records)
             starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, int)

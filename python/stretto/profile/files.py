@@ -20,6 +20,7 @@ NONE = 0xFFFF
 NON_BLOCKING = 1
 PERSISTENT = 2
 IN_PLACE = 4
+SET_UP = 8
 
 HEADER = np.dtype(
     [
@@ -79,7 +80,8 @@ RECORD = np.dtype(
 class RankFile:
     """One rank's file. `facts`: the JSON objects by their kind, in the order of writing.
 
-    `begun`: records ever begun; `kept`: those still in the file; `unfinished`: the program did not reach MPI_Finalize;
+    `begun`: records ever begun; `kept`: those still in the file; `lost`: those for which the disk had no room, at
+    least; `unfinished`: the program did not reach MPI_Finalize; `facts_lost`: facts for which there was no room;
     `algorithm_numbers`: of the rank's own numbers the profile's, unless they are the same.
     """
 
@@ -91,6 +93,7 @@ class RankFile:
     unfinished: bool
     begun: int
     kept: int
+    lost: int
     capacity: int
     facts_lost: int
     facts: dict[str, list[dict[str, Any]]]
@@ -152,6 +155,7 @@ def read_rank(path: Path) -> RankFile:
         not header["finished"],
         begun,
         min(begun, capacity, there),
+        int(header["records_lost"]),
         capacity,
         int(header["facts_lost"]),
         _parse_facts(path, text),
@@ -184,7 +188,8 @@ def _parse_facts(path: Path, text: bytes) -> dict[str, list[dict[str, Any]]]:
     facts: dict[str, list[dict[str, Any]]] = {}
     for line in text.splitlines():
         try:
-            fact = json.loads(line)
+            # Names of the program's may be of any bytes.
+            fact = json.loads(line.decode(errors="replace"))
             kind = fact["fact"]
         except (ValueError, KeyError, TypeError) as error:
             raise StrettoError(f"{path}: a fact that is not JSON: file is damaged") from error
@@ -250,11 +255,20 @@ def open_profile(directory: Path) -> Profile:
         warnings.append(f"no sound file of {_ranks(missing)} of {world_size}: calls with them are incomplete")
     for text, affected in (
         ("did not reach MPI_Finalize", [rank for rank in ranks if rank.unfinished]),
-        ("lost facts for want of room", [rank for rank in ranks if rank.facts_lost]),
+        (
+            f"had no room for {sum(rank.facts_lost for rank in ranks):,} facts (of communicators and the like): "
+            "raise STRETTO_PROFILE_MAX_MIB, of which they have an eighth",
+            [rank for rank in ranks if rank.facts_lost],
+        ),
+        (
+            f"had no room on the disk for {sum(rank.lost for rank in ranks):,} records, of the calls after it had "
+            "filled: free some, or profile into a directory elsewhere",
+            [rank for rank in ranks if rank.lost],
+        ),
     ):
         if affected:
             warnings.append(f"{_ranks([rank.world_rank for rank in affected])} {text}")
-    dropped = sum(rank.dropped for rank in ranks)
+    dropped = sum(max(0, rank.dropped - rank.lost) for rank in ranks)
     if dropped:
         warnings.append(
             f"{dropped:,} of {sum(rank.begun for rank in ranks):,} records are gone, the oldest ones first: "

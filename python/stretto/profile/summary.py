@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stretto.profile.blame import Blame, Straggler
 from stretto.profile.calls import Block, Matcher, Unmatched
 from stretto.profile.clocks import clock_error_ns
-from stretto.profile.files import NON_BLOCKING, PERSISTENT, Profile
+from stretto.profile.files import NON_BLOCKING, PERSISTENT, SET_UP, Profile
 from stretto.profile.imbalance import FACTORS, Factors, ImbalanceFactors
 from stretto.profile.phases import History, Series, find_phases
 from stretto.profile.sample import Sample
@@ -31,7 +31,8 @@ _CLASS_BOUNDS = np.array([bound for bound, _ in SIZE_CLASSES], np.uint64)
 class Share:
     """Calls of one kind. `calls`: of all ranks together, one each; times in seconds summed over ranks.
 
-    inside: in MPI; waiting: before the last rank came; after_last: once all were there; lag: completion lags, one a
+    inside: in MPI; waiting: before the last rank came; after_last: once all were there; set_up: the part of that in
+    calls in which Stretto set up what later ones use; lag: completion lags, one a
     call; imbalance and mean_imbalance: Omega and Delta, summed over calls; bytes: summed over calls; factors: by the
     fields of imbalance.Factors, the sum over the calls for which it is known, and their number.
     """
@@ -40,6 +41,7 @@ class Share:
     inside: float = 0.0
     waiting: float = 0.0
     after_last: float = 0.0
+    set_up: float = 0.0
     lag: float = 0.0
     imbalance: float = 0.0
     mean_imbalance: float = 0.0
@@ -49,7 +51,17 @@ class Share:
 
     def add(self, other: Share) -> None:
         """Count the calls of `other` too."""
-        for name in ("calls", "inside", "waiting", "after_last", "lag", "imbalance", "mean_imbalance", "bytes"):
+        for name in (
+            "calls",
+            "inside",
+            "waiting",
+            "after_last",
+            "set_up",
+            "lag",
+            "imbalance",
+            "mean_imbalance",
+            "bytes",
+        ):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for name, count in other.algorithms.items():
             self.algorithms[name] = self.algorithms.get(name, 0) + count
@@ -188,6 +200,8 @@ class _Builder:
         share.inside += float(inside.sum())
         share.waiting += float((calls["waiting"] * calls["size"]).sum())
         share.after_last += float((calls["after_last"] * calls["size"]).sum())
+        first = (calls["flags"] & SET_UP) != 0
+        share.set_up += float((calls["after_last"] * calls["size"])[first].sum())
         share.lag += float(calls["completion_lag"].sum())
         share.imbalance += float(calls["imbalance"].sum())
         share.mean_imbalance += float(calls["mean_imbalance"].sum())
@@ -296,6 +310,11 @@ def _unmatched_warnings(unmatched: Unmatched) -> list[str]:
         warnings.append(f"{unmatched.calls:,} calls are known from some of their ranks only: left out")
     if unmatched.in_progress:
         warnings.append(f"{unmatched.in_progress:,} calls had not ended on all ranks when recording stopped: left out")
+    if unmatched.untold:
+        warnings.append(
+            f"{unmatched.untold:,} records are of communicators of which the files do not tell, for want of room or "
+            "because they are cut off: left out"
+        )
     if unmatched.alone:
         warnings.append(
             f"{unmatched.alone:,} records are of communicators whose ranks cannot be matched "

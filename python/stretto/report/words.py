@@ -31,16 +31,19 @@ def conclusion(summary: Summary, total: float) -> str:
     """Two sentences: where the time goes, and who is to blame; weaker where records are missing."""
     waiting = sum(share.waiting for share in summary.by_operation.values())
     after = sum(share.after_last for share in summary.by_operation.values())
+    set_up = sum(share.set_up for share in summary.by_operation.values())
     native = sum(
-        share.after_last * share.algorithms.get("native", 0) / share.calls for share in summary.by_operation.values()
+        (share.after_last - share.set_up) * share.algorithms.get("native", 0) / share.calls
+        for share in summary.by_operation.values()
     )
     hedge = "As far as the records go, of" if summary.warnings else "Of"
     text = (
         f"{hedge} {format_seconds(total)} in blocking collectives (all ranks together) "
         f"{format_percent(waiting, total)} went by before the last rank came, which only a better balance can win "
         f"back, and {format_seconds(after)} after: {format_seconds(native)} of that in the MPI library's own "
-        "algorithms, which is the most that Stretto could still win."
+        "algorithms, which is the most that Stretto could still win"
     )
+    text += f", and {format_seconds(set_up)} in calls in which Stretto was set up, once." if set_up > 0 else "."
     worst = summary.stragglers[0]
     caused = sum(straggler.caused for straggler in summary.stragglers)
     if caused > 0.01 * total:

@@ -20,6 +20,9 @@ Interception::Interception(Collective collective, MPI_Comm comm, const CallSite&
 }
 
 Interception::~Interception() {
+  if (observation_.wanted() && eligible() && communicator_->engine && communicator_->engine->took_set_up()) {
+    observation_.set_up();
+  }
   runtime_.count(collective_, algorithm_);
   observation_.ran(algorithm_);
 }

@@ -94,6 +94,7 @@ std::unique_ptr<Transport> Engine::make_transport() {
 }
 
 void Engine::make_endpoint() {
+  took_set_up_ = true;
   if (can_share_memory() && count_nodes(nodes_) == 1) shares_memory_ = share_memory();
   if (share_ == nullptr && !shared_nodes_.boards) expected_pool_window_ = 0;
   platform_ = make_platform({&processes_, world_.oversubscribed(), &poke_mpi, &world_, &open_.count()});
@@ -122,13 +123,16 @@ void Engine::provide_for(const Choice& choice) {
 
 void Engine::ensure_boards() {
   if (share_ != nullptr || !shared_nodes_.boards) return;
+  took_set_up_ = true;
   shared_nodes_.boards = share_memory();
   use_board();
 }
 
 bool Engine::ensure_pool(std::size_t bytes) {
   if (share_ == nullptr) return false;
+  const std::size_t before = share_->pool_bytes();
   const bool there = share_->ensure_pool(bytes);
+  if (share_->pool_bytes() != before) took_set_up_ = true;
   if (watch_->is_over()) endpoint_->executor.stop();
   return there;
 }
@@ -147,6 +151,7 @@ Fault Engine::find_fault() const {
 
 void Engine::ensure_words() {
   if (words_ != nullptr || words_refused_) return;
+  took_set_up_ = true;
   if (shares_memory_) {
     words_ = std::make_unique<shm::SharedWords>(share_->words());
   } else {
@@ -164,7 +169,7 @@ void Engine::ensure_words() {
 
 void Engine::ensure_insides(const Algorithm& algorithm, const Configuration& configuration, bool asked) {
   if (looked_inside_ || !looks_inside_nodes(algorithm, shared_nodes_.count == 0)) return;
-  looked_inside_ = true;
+  looked_inside_ = took_set_up_ = true;
   maps_ = std::make_unique<RankMaps>(discover_insides(comm_, maps_->topology(), nodes_, configuration, asked));
   endpoint_->maps = maps_.get();
 }
@@ -172,6 +177,7 @@ void Engine::ensure_insides(const Algorithm& algorithm, const Configuration& con
 void Engine::anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background) {
   anticipated_ |= 1U << static_cast<unsigned>(collective);
   if (anticipation_) return;
+  took_set_up_ = true;
   anticipation_ = std::make_unique<Anticipation>(comm_, *channel_, *endpoint_, hints, tally, may_begin_ahead());
   background_ = &background;
   background.add(*anticipation_);

@@ -53,6 +53,9 @@ class Engine {
   /// No call can be made any more: ranks were in different ones.
   bool is_revoked() const { return share_ != nullptr && share_->ledger().is_revoked(); }
 
+  /// Whether anything has been made, for this and later calls, since this was last asked.
+  bool took_set_up() { return std::exchange(took_set_up_, false); }
+
   /// Runs the collective to its end, or to a fault. Returns this rank's place in the order of arrival, from 0, or
   /// Board::kNoPlace if the algorithm took none.
   int run(const Algorithm& algorithm, const Call& call);
@@ -103,6 +106,7 @@ class Engine {
   const OpenOperations& open_;
   std::size_t expected_pool_window_ = 0;
   bool ahead_allowed_ = false;
+  bool took_set_up_ = true;
   bool looked_inside_ = false;  // nodes
   SharedNodes shared_nodes_;
   bool shares_memory_ = false;

@@ -88,7 +88,8 @@ std::vector<Value> NodeShare::gather(const Value& mine) {
   std::memcpy(words.data(), &mine, sizeof mine);
   const std::vector<Agreement::Words> given = agreement_->exchange(words, *platform_, *watch_);
   all.resize(given.size());
-  for (std::size_t rank = 0; rank < given.size(); ++rank) std::memcpy(&all[rank], given[rank].data(), sizeof mine);
+  for (std::size_t rank = 0; rank < given.size(); ++rank)
+    std::memcpy(static_cast<void*>(&all[rank]), given[rank].data(), sizeof mine);
   return all;
 }
 
@@ -107,33 +108,32 @@ bool NodeShare::find_least(std::array<int, 2>& values) {
 // node by single copy; the processes are known after if all could. Agreed by all, as one refusal would break the rest.
 NodeShare::Shared NodeShare::share(std::size_t bytes, const char* purpose) {
   struct Offer {
-    pid_t process;
-    int descriptor;
+    shm::SegmentName segment;
     std::uint64_t address;
     std::uint64_t number;
   };
   const int rank = members_.rank;
   const std::vector<int>& mates = members_.mates;
   const std::uint64_t number = static_cast<std::uint64_t>(getpid()) * 0x9E3779B97F4A7C15U;
-  Offer mine{getpid(), -1, reinterpret_cast<std::uint64_t>(&number), number};
+  Offer mine{{getpid()}, reinterpret_cast<std::uint64_t>(&number), number};
   std::string error;
   CountedSegment segment;
   if (rank == mates.front()) {
     segment = world_.memory().create(bytes, error);
-    mine.descriptor = segment.descriptor();
+    mine.segment = segment.name();
   }
   const std::vector<Offer> offers = gather(mine);
   if (offers.empty()) return {};
   const auto offer_of = [&](int mate) -> const Offer& { return offers[static_cast<std::size_t>(mate)]; };
   const Offer& first = offer_of(mates.front());
-  if (rank != mates.front() && first.descriptor >= 0) {
-    segment = {nullptr, shm::Segment::attach(first.process, first.descriptor, bytes, error)};
+  if (rank != mates.front() && first.segment.descriptor >= 0) {
+    segment = {nullptr, shm::Segment::attach(first.segment, bytes, error)};
   }
   const auto after = std::ranges::upper_bound(mates, rank);
   const Offer& next = offer_of(after == mates.end() ? mates.front() : *after);
   std::uint64_t seen = 0;
-  const bool read =
-      members_.single_copy && shm::read_process(next.process, &seen, next.address, sizeof seen) && seen == next.number;
+  const bool read = members_.single_copy && shm::read_process(next.segment.creator, &seen, next.address, sizeof seen) &&
+                    seen == next.number;
   // The lowest rank without it, if any, speaks for them.
   std::array<int, 2> agreed = {segment ? members_.size : rank, read ? 1 : 0};
   if (!find_least(agreed)) return {};
@@ -145,7 +145,7 @@ NodeShare::Shared NodeShare::share(std::size_t bytes, const char* purpose) {
   segment.close_descriptor();
   Shared shared{std::move(segment), {}};
   for (int mate : mates) {
-    if (agreed[1] != 0) shared.processes.push_back(offer_of(mate).process);
+    if (agreed[1] != 0) shared.processes.push_back(offer_of(mate).segment.creator);
   }
   return shared;
 }

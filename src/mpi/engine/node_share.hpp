@@ -42,6 +42,7 @@ class NodeShare {
   std::byte* mailboxes() { return mailboxes_; }
   std::byte* words() { return words_; }
 
+  std::size_t pool_bytes() const { return pool_bytes_; }
   /// Half of the largest pool that ensure_pool may make.
   std::size_t max_pool_window() const { return largest_pool_ / 2; }
   /// Makes room in the pool for `bytes` bytes of one call, as far as the bound of the node allows. Collective; false,

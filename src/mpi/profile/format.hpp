@@ -16,7 +16,6 @@ namespace stretto::profile {
 
 inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::size_t kHeaderBytes = 4096;
-inline constexpr std::size_t kFactsBytes = std::size_t{256} << 10;
 
 /// One collective call of this rank. Times are the rank's CLOCK_MONOTONIC in ns.
 struct Record {
@@ -46,6 +45,7 @@ inline constexpr std::uint16_t kNone = 0xffff;
 inline constexpr std::uint16_t kNonBlocking = 1;
 inline constexpr std::uint16_t kPersistent = 2;
 inline constexpr std::uint16_t kInPlace = 4;
+inline constexpr std::uint16_t kSetUp = 8;  // Stretto set up in this call what later ones use
 
 struct FileHeader {
   char magic[8];

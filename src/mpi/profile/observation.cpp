@@ -33,6 +33,7 @@ void Observation::end() {
   profile::Record& record = *ticket_.record;
   record.algorithm = record_.algorithm;
   record.place = record_.place;
+  record.flags = record_.flags;
   record.inside_ns = now - record_.arrival_ns;
   std::atomic_ref(record.exit_ns).store(now, std::memory_order_release);
   ticket_.record = nullptr;

@@ -79,6 +79,9 @@ class Observation {
     if (wanted_ && place >= 0) record_.place = static_cast<std::uint16_t>(place);
   }
 
+  /// Something was made in this call that later ones use.
+  void set_up() { record_.flags |= profile::kSetUp; }
+
   /// The call was started and `request` stands for it: the record ends when that is found complete.
   void hand_over(MPI_Request request);
 

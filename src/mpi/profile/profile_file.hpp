@@ -26,6 +26,7 @@ class ProfileFile {
     int world_size;
     std::uint64_t run;
     std::size_t max_bytes;  // the file's bound
+    bool group_may_read;    // else only its owner
   };
 
   ProfileFile() = default;
@@ -33,7 +34,8 @@ class ProfileFile {
   ProfileFile(const ProfileFile&) = delete;
   ProfileFile& operator=(const ProfileFile&) = delete;
 
-  /// Makes the file, and the directory. False, with `error` set, if that cannot be done.
+  /// Makes the file, and the directory, or writes over an earlier profile of this user's; over nothing else, and not
+  /// through a link. False, with `error` set, if that cannot be done.
   bool open(const Place& place, std::string& error);
   bool is_open() const { return header_ != nullptr; }
   /// Cuts off what is reserved but not used.
@@ -46,16 +48,19 @@ class ProfileFile {
     return ticket.record != nullptr && is_open() &&
            header_->records_begun.load(std::memory_order_relaxed) - ticket.number <= header_->records_capacity;
   }
-  /// `json`: an object without line breaks.
+  /// `json`: an object without line breaks. Where there is no room for it that is counted.
   void add_fact(const std::string& json);
   /// MPI_Finalize was reached.
   void mark_finished() { header_->finished = 1; }
 
  private:
   bool grow(std::uint64_t records);
+  bool grow_facts(std::size_t bytes);
 
   int descriptor_ = -1;
   std::size_t reserved_bytes_ = 0;  // of address space: the file's bound
+  std::size_t most_facts_bytes_ = 0;
+  std::size_t backed_facts_bytes_ = 0;  // by space on the disk
   FileHeader* header_ = nullptr;
   Record* ring_ = nullptr;
   std::atomic<std::uint64_t> backed_records_{0};  // by space on the disk

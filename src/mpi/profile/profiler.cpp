@@ -83,7 +83,8 @@ void Profiler::start(const Configuration& configuration, const World& world) {
   if (world_rank == 0 && getrandom(&run, sizeof run, 0) != sizeof run) run = static_cast<std::uint64_t>(monotonic_ns());
   PMPI_Bcast(&run, 1, MPI_UINT64_T, 0, world.comm());
   std::string error;
-  const bool opened = file_.open({settings.directory, world_rank, world_size, run, settings.max_bytes}, error);
+  const bool opened =
+      file_.open({settings.directory, world_rank, world_size, run, settings.max_bytes, settings.group_may_read}, error);
   int first_without = opened ? world_size : world_rank;
   PMPI_Allreduce(MPI_IN_PLACE, &first_without, 1, MPI_INT, MPI_MIN, world.comm());
   if (first_without < world_size) {
