@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../mpi/pinned_component.h"
-
 static const char* variable(const char* name) {
   const char* value = getenv(name);
   return value == NULL ? "" : value;
@@ -15,7 +13,6 @@ int main(int argc, char** argv) {
   char preload[4096]; /* before MPI_Init: after it children do without Stretto */
   snprintf(preload, sizeof preload, "%s", variable("LD_PRELOAD"));
   MPI_Init(&argc, &argv);
-  pin_pmix_component();
   int rank, size, ranks_here, sum;
   MPI_Comm node;
   char host[64];

@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include "../mpi/pinned_component.h"
 #include "calls.h"
 #include "illegal.h"
 
@@ -217,7 +216,6 @@ int main(int argc, char** argv) {
   has_threads = provided >= MPI_THREAD_MULTIPLE;
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-  pin_pmix_component();
   make_types();
   if (argc == 4 && strcmp(argv[1], "illegal") == 0) run_illegal(strtoull(argv[2], NULL, 10), argv[3]);
   const uint64_t first = argc > 2 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;

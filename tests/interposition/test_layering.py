@@ -67,6 +67,23 @@ def test_communicators_are_made_in_mpi_init_alone(compiled: Compiled, settings: 
     assert outcome.lines("made: ") == [str(wanted)] * 3
 
 
+def test_how_often_the_ranks_agree(compiled: Compiled) -> None:
+    """The MPI library's collectives of Stretto's own, as docs/architecture.md has them; 0 where nothing is set up."""
+    counter = compiled("interposition/counted_collectives.c", "-shared", "-fPIC")
+    env = stretto_env() | stacked(LIBRARY, counter)
+    outcome = run_mpi(compiled("interposition/agreements.c"), 3, env).check()
+    counted = dict(line.split(": ") for line in outcome.output.splitlines() if ": " in line)
+    assert counted == {
+        "init": "8",
+        "first call": "3",
+        "further calls": "0",
+        "communicator of few calls": "0",
+        "communicator of many calls": "3",
+        "first long call": "0",
+        "further long calls": "0",
+    }
+
+
 def test_counted_once_by_stretto_itself(compiled: Compiled) -> None:
     env = stretto_env(allreduce="ring", verbose=1) | stacked(tool(compiled), LIBRARY)
     outcome = run_mpi(compiled("interposition/hundred_calls.c"), 3, env).check()

@@ -20,8 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pinned_component.h"
-
 enum { kGuardBytes = 64, kGuardValue = 0xA5, kMaxReports = 10 };
 
 static int world_rank, world_size;
@@ -86,7 +84,6 @@ static inline void check_forced(const char* collective, size_t bytes) {
 /* ---- start and end ---- */
 
 static inline void check_started(void) {
-  pin_pmix_component();
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
   if (stretto_expected()) CHECK(last_algorithm("allreduce") != NULL, "Stretto's library is not loaded");

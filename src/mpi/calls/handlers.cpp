@@ -5,7 +5,6 @@
 
 #include "core/clock.hpp"
 #include "mpi/engine/runtime.hpp"
-#include "mpi/entry/pinned_component.hpp"
 #include "mpi/entry/preload.hpp"
 #include "stretto/stretto.h"
 
@@ -21,7 +20,6 @@ int Handler::Init_thread(int* argc, char*** argv, int, int* provided) noexcept {
   const bool raise = Runtime::get().wants_thread();
   const int result = raise ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided) : native_();
   if (result != MPI_SUCCESS) return result;
-  pin_pmix_component();
   Runtime::get().start();
   leave_preload();
   return result;

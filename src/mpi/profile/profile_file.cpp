@@ -21,7 +21,11 @@ constexpr std::size_t kFactsPart = 8;  // of the file at most
 // is something else.
 int open_own(const std::string& path, mode_t mode, std::string& error) {
   int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  if (descriptor < 0 && errno == EEXIST) descriptor = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor >= 0) {
+    fchmod(descriptor, mode);  // the umask may have taken the group's right
+    return descriptor;
+  }
+  if (errno == EEXIST) descriptor = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   struct stat status {};
   if (descriptor < 0 || fstat(descriptor, &status) != 0) {
     error = "opening " + path + ": " + (errno == ELOOP ? "a link, which is not followed" : std::strerror(errno));
