@@ -30,6 +30,7 @@ COUNTED(Allgather,
         (const void* in, int sent, MPI_Datatype sent_type, void* out, int received, MPI_Datatype type, MPI_Comm comm),
         (in, sent, sent_type, out, received, type, comm))
 COUNTED(Comm_dup, (MPI_Comm comm, MPI_Comm* copy), (comm, copy))
+COUNTED(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* part), (comm, group, part))
 COUNTED(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* part), (comm, color, key, part))
 COUNTED(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* part),
         (comm, type, key, info, part))
