@@ -260,11 +260,15 @@ static inline void call_blocking(const Step* step, const Comm* comm, Program* pr
   end_side(step, comm, &side, &program->seen);
 }
 
+/* A call has the same form on all its ranks, however many others a rank has under way. */
 static inline void call_collective(Program* program, int at, uint64_t state) {
   const Comm* comm = &program->comms[at];
   const Step step = draw_step(state, comm->size);
-  if (!step.later || !has_later_form(&step) || program->open_count == kMostOpen)
-    return call_blocking(&step, comm, program);
+  if (!step.later || !has_later_form(&step)) {
+    call_blocking(&step, comm, program);
+    return;
+  }
+  if (program->open_count == kMostOpen) finish_open(program, 0);
   Side side;
   const Ends ends = prepare_side(&step, comm, &side);
   Open* open = &program->open[program->open_count++];
