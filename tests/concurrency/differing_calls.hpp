@@ -32,9 +32,7 @@ class Ledgers {
   explicit Ledgers(int ranks) : memory_(Ledger::memory_bytes(ranks) + kLine), ranks_(static_cast<std::size_t>(ranks)) {
     std::iota(ranks_.begin(), ranks_.end(), 0);
     for (int rank = 0; rank < ranks; ++rank) {
-      const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
-      auto* aligned = reinterpret_cast<std::byte*>((address + kLine - 1) / kLine * kLine);
-      of_.emplace_back(aligned, ranks_, static_cast<std::size_t>(rank));
+      of_.emplace_back(aligned(memory_), ranks_, static_cast<std::size_t>(rank));
       watches_.push_back(std::make_unique<LedgerWatch>(of_.back()));
     }
   }

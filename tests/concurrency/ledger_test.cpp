@@ -112,12 +112,6 @@ TEST(Ledger, IsReadWhileOthersWrite) {
   for (std::thread& thread : threads) thread.join();
 }
 
-struct RealThreads : shm::NodePlatform {
-  using NodePlatform::NodePlatform;
-  void enter(int) {}
-  void exit() {}
-};
-
 TEST(DifferingCalls, AllRanksAreStopped) {
   const std::vector<const Algorithm*> all = algorithms_that_wait();
   for (const Algorithm* theirs : all) {
@@ -137,10 +131,7 @@ class Agreeing : public testing::Test {
   struct AtOnce final : Watchdog {
     bool is_hopeless() override { return true; }
   };
-  Agreement of(int rank) {
-    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
-    return {reinterpret_cast<std::byte*>((address + kLine - 1) / kLine * kLine), kRanks, rank};
-  }
+  Agreement of(int rank) { return {aligned(memory_), kRanks, rank}; }
 
  private:
   std::vector<std::byte> memory_ = std::vector<std::byte>(Agreement::memory_bytes(kRanks) + kLine);

@@ -21,6 +21,19 @@ namespace stretto::concurrency {
 constexpr std::size_t kPoolBytes = 256 * 1024;
 constexpr std::size_t kGenerations = 2;  // as few as a board can do with
 
+/// Waits as ranks do.
+struct RealThreads : shm::NodePlatform {
+  using NodePlatform::NodePlatform;
+  void enter(int) {}
+  void exit() {}
+};
+
+/// Where memory for ranks begins in a vector with a line to spare.
+inline std::byte* aligned(std::vector<std::byte>& memory) {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  return reinterpret_cast<std::byte*>((address + kLine - 1) / kLine * kLine);
+}
+
 /// Runs `body` on `ranks` threads, `ranks_per_node` on each of several nodes with a board and a pool of its own, or all
 /// on one. `Base` is the platform to wait with.
 template <class Base>
@@ -91,10 +104,6 @@ class ThreadWorld {
       endpoint.executor.drive(*task, transport);
       if (task->done()) task.reset();  // else it was stopped, and others may read its buffers as long as they run
       platform.exit();
-    }
-    static std::byte* aligned(std::vector<std::byte>& memory) {
-      const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
-      return reinterpret_cast<std::byte*>((address + kLine - 1) / kLine * kLine);
     }
 
     const int number;

@@ -14,12 +14,6 @@ namespace {
 using conformance::run_and_check;
 using conformance::Shape;
 
-struct RealThreads : shm::NodePlatform {
-  using NodePlatform::NodePlatform;
-  void enter(int) {}
-  void exit() {}
-};
-
 bool is_brief() { return conformance::most_seeds() == 1; }
 
 void run_back_to_back(ThreadWorld<RealThreads>& world, const Algorithm& algorithm) {

@@ -192,7 +192,7 @@ static const char* run_step(Program* program, uint64_t state) {
 
 static void run_program(uint64_t seed) {
   uint64_t state = mixed(seed);
-  Program program = {.seed = seed, .own = mixed(seed ^ (uint64_t)(world_rank + 1) << 32)};
+  Program program = {.own = mixed(seed ^ (uint64_t)(world_rank + 1) << 32)};
   force_some(draw(&state));
   add_comm(&program, MPI_COMM_WORLD);
   open_window(&program, draw(&state));

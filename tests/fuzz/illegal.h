@@ -57,10 +57,9 @@ static inline void leave_result(const char* directory, int how, const Step* step
   rename(early, path);
 }
 
-/* Buffers hold whatever the right call of any kind needs, twice. */
 static inline void run_illegal(uint64_t seed, const char* directory) {
   uint64_t state = mixed(seed);
-  Program program = {.seed = seed, .comm_count = 1};
+  Program program = {.comm_count = 1};
   const Comm comm = {MPI_COMM_WORLD, world_rank, world_size};
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   for (int call = pick(&state, 6); call > 0; call--) {

@@ -129,7 +129,6 @@ typedef struct {
 } Open;
 
 typedef struct {
-  uint64_t seed;
   uint64_t seen;
   uint64_t own; /* for what only this rank draws */
   Comm comms[kMostComms];

@@ -1,10 +1,6 @@
 /* Placed behind Stretto it counts the collectives of the MPI library by which Stretto's ranks agree, PMPI_X. The
  * program's own that Stretto leaves to the library, MPI_X, are not counted. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <mpi.h>
-
-static int made;
+#include "counted_calls.h"
 
 /* What has been counted since this was last asked. */
 int counted_collectives(void) {
@@ -13,12 +9,6 @@ int counted_collectives(void) {
   return count;
 }
 
-#define COUNTED(name, parameters, arguments)                                    \
-  int PMPI_##name parameters {                                                  \
-    int(*next) parameters = (int(*) parameters)dlsym(RTLD_NEXT, "PMPI_" #name); \
-    made++;                                                                     \
-    return next arguments;                                                      \
-  }
 COUNTED(Barrier, (MPI_Comm comm), (comm))
 COUNTED(Bcast, (void* data, int count, MPI_Datatype type, int root, MPI_Comm comm), (data, count, type, root, comm))
 COUNTED(Allreduce, (const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),

@@ -1,19 +1,8 @@
 /* Placed behind Stretto it counts what Stretto makes that takes a context of the MPI library's, communicators and
  * windows, and comparisons of groups, which take time by the square of the ranks. The program's own, by MPI_X, are not
  * counted. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <mpi.h>
-#include <stdio.h>
+#include "counted_calls.h"
 
-static int made;
-
-#define COUNTED(name, parameters, arguments)                                    \
-  int PMPI_##name parameters {                                                  \
-    int(*next) parameters = (int(*) parameters)dlsym(RTLD_NEXT, "PMPI_" #name); \
-    made++;                                                                     \
-    return next arguments;                                                      \
-  }
 COUNTED(Comm_dup, (MPI_Comm comm, MPI_Comm* made_), (comm, made_))
 COUNTED(Comm_idup, (MPI_Comm comm, MPI_Comm* made_, MPI_Request* request), (comm, made_, request))
 COUNTED(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* made_), (comm, group, made_))

@@ -32,9 +32,9 @@ class Share:
     """Calls of one kind. `calls`: of all ranks together, one each; times in seconds summed over ranks.
 
     inside: in MPI; waiting: before the last rank came; after_last: once all were there; set_up: the part of that in
-    calls in which Stretto set up what later ones use; lag: completion lags, one a
-    call; imbalance and mean_imbalance: Omega and Delta, summed over calls; bytes: summed over calls; factors: by the
-    fields of imbalance.Factors, the sum over the calls for which it is known, and their number.
+    calls in which Stretto set up what later ones use; lag: completion lags, one a call; imbalance and mean_imbalance:
+    Omega and Delta, summed over calls; bytes: summed over calls; factors: by the fields of imbalance.Factors, the sum
+    over the calls for which it is known, and their number.
     """
 
     calls: int = 0
@@ -199,9 +199,9 @@ class _Builder:
         share.calls += len(calls)
         share.inside += float(inside.sum())
         share.waiting += float((calls["waiting"] * calls["size"]).sum())
-        share.after_last += float((calls["after_last"] * calls["size"]).sum())
-        first = (calls["flags"] & SET_UP) != 0
-        share.set_up += float((calls["after_last"] * calls["size"])[first].sum())
+        after_last = calls["after_last"] * calls["size"]
+        share.after_last += float(after_last.sum())
+        share.set_up += float(after_last[(calls["flags"] & SET_UP) != 0].sum())
         share.lag += float(calls["completion_lag"].sum())
         share.imbalance += float(calls["imbalance"].sum())
         share.mean_imbalance += float(calls["mean_imbalance"].sum())

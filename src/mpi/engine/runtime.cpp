@@ -91,7 +91,7 @@ bool was_spawned() {
 
 // A rank without Stretto takes no part. It must not take this for its own communication, either: so this is a
 // non-blocking collective, which no blocking one of the program's can be mistaken for, and which need not end.
-void compare_settings(std::uint64_t fingerprint) {
+void compare_settings([[maybe_unused]] std::uint64_t fingerprint) {
 #ifndef SMPI_H  // whose ranks are one process, and whose time stands still for one that looks
   constexpr std::int64_t kYieldForNs = 1'000'000'000;
   constexpr std::int64_t kPatienceNs = 30'000'000'000;  // MPI_Init has ended on all ranks: they are here at once
@@ -115,8 +115,6 @@ void compare_settings(std::uint64_t fingerprint) {
   refuse(
       "stretto: the ranks have different STRETTO_* settings; give all of them the same environment "
       "(`stretto run` does)");
-#else
-  (void)fingerprint;
 #endif
 }
 
