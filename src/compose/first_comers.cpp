@@ -38,9 +38,9 @@ Task first_comers(Group& g, Call call) {
   const Nodes nodes(g, call.root);
   const Node& own = nodes.led_by(leader_of(g, call.root, g.rank()));
   Group unit = g.of(own.ranks, own.place_of(g.rank()));
-  const std::size_t others = nodes.size() - 1;
+  const std::size_t other_nodes = nodes.size() - 1;
   const bool whole = call.between->serves_announced == ServesAnnounced::whole_messages;
-  const int levels = std::bit_width(static_cast<unsigned>(others) + 1);
+  const int levels = std::bit_width(static_cast<unsigned>(other_nodes) + 1);
   const std::size_t segments = whole ? 1 : pipeline_segments(g, call, levels);
 
   Call within = call;
@@ -49,8 +49,8 @@ Task first_comers(Group& g, Call call) {
   TaskGroup all;
   Announcements announcements;
   if (g.rank() == call.root) {
-    all.spawn(hear_introductions(g, g.board().call(), others, g.board().early_arrivals(), announcements));
-    all.spawn(serve_in_trees(g, call, segments, announcements, others));
+    all.spawn(hear_introductions(g, g.board().call(), other_nodes, g.board().early_arrivals(), announcements));
+    all.spawn(serve_in_trees(g, call, segments, announcements, other_nodes));
   } else if (own.leader != call.root && g.board().arrive(unit) == 0) {
     Task taken = announce_node(g, call, segments);
     co_await taken;

@@ -59,12 +59,12 @@ Task give_places(Group& g, const std::vector<int>& ranks, bool binary) {
 }  // namespace
 
 Task serve_in_trees(Group& g, const Call& call, std::size_t segments, Announcements& announcements,
-                    std::size_t others) {
+                    std::size_t announcers) {
   const std::size_t window = segments > 1 ? kLanes : 1;  // a blocking message is through before the root looks again
   std::size_t placed = 0;
   std::deque<SubTree> under_way;
   std::deque<Transfer> sends;
-  while (placed < others || !under_way.empty()) {
+  while (placed < announcers || !under_way.empty()) {
     if (under_way.empty()) co_await g.reached(announcements.heard, placed + 1);
     if (!announcements.waiting.empty() && under_way.size() < kUnderWay) {
       const std::vector<int> ranks(announcements.waiting.begin(), announcements.waiting.end());

@@ -86,36 +86,35 @@ bool Engine::share_memory() {
   return true;
 }
 
-std::unique_ptr<Transport> Engine::make_transport() {
-  if (shares_memory_ && platform_->can_read_peers() && share_->mailboxes() != nullptr) {
-    return std::make_unique<shm::MailboxTransport>(share_->mailboxes(), size_, rank_, *platform_);
+std::unique_ptr<Transport> Engine::make_transport(Platform& platform) {
+  if (shares_memory_ && platform.can_read_peers() && share_->mailboxes() != nullptr) {
+    return std::make_unique<shm::MailboxTransport>(share_->mailboxes(), size_, rank_, platform);
   }
   return make_message_transport(*channel_);
 }
 
-void Engine::make_endpoint() {
+void Engine::make_equipment() {
   took_set_up_ = true;
   if (can_share_memory() && count_nodes(nodes_) == 1) shares_memory_ = share_memory();
   if (share_ == nullptr && !shared_nodes_.boards) expected_pool_window_ = 0;
-  platform_ = make_platform({&processes_, world_.oversubscribed(), &poke_mpi, &world_, &open_.count()});
-  transport_ = make_transport();
-  maps_ = std::make_unique<RankMaps>(world_.topology_of(*channel_, nodes_));
-  endpoint_ = std::make_unique<Endpoint>(rank_, size_, *platform_, *transport_);
+  auto platform = make_platform({&processes_, world_.oversubscribed(), &poke_mpi, &world_, &open_.count()});
+  auto transport = make_transport(*platform);
+  equipment_ = std::make_unique<Equipment>(*channel_, nodes_, std::move(platform), std::move(transport),
+                                           world_.topology_of(*channel_, nodes_));
   use_board();
-  endpoint_->nodes = nodes_;
-  endpoint_->maps = maps_.get();
 }
 
 void Engine::use_board() {
   if (share_ == nullptr) return;
-  endpoint_->board = &share_->board();
-  watch_ = std::make_unique<CallWatch>(share_->ledger(), *platform_);
-  endpoint_->executor.watched_by(watch_.get());
-  share_->wait_by(*platform_, *watch_);
+  Endpoint& endpoint = equipment_->endpoint();
+  endpoint.board = &share_->board();
+  watch_ = std::make_unique<CallWatch>(share_->ledger(), endpoint.platform);
+  endpoint.executor.watched_by(watch_.get());
+  share_->wait_by(endpoint.platform, *watch_);
 }
 
 void Engine::provide_for(const Choice& choice) {
-  if (!is_provided()) make_endpoint();
+  if (!is_provided()) make_equipment();
   if (choice.kind != Choice::Kind::forced) return;
   if (choice.algorithm->uses_node_memory()) ensure_boards();
   if (choice.algorithm->needs.words) ensure_words();
@@ -133,7 +132,7 @@ bool Engine::ensure_pool(std::size_t bytes) {
   const std::size_t before = share_->pool_bytes();
   const bool there = share_->ensure_pool(bytes);
   if (share_->pool_bytes() != before) took_set_up_ = true;
-  if (watch_->is_over()) endpoint_->executor.stop();
+  if (watch_->is_over()) equipment_->endpoint().executor.stop();
   return there;
 }
 
@@ -141,12 +140,14 @@ void Engine::enter(const CallEntry& call) {
   if (share_ == nullptr) return;
   const std::uint16_t signature = share_->ledger().enter(call);
   share_->board().expect(signature);
-  transport_->expect(signature);
-  endpoint_->truncated = false;
+  Endpoint& endpoint = equipment_->endpoint();
+  endpoint.transport.expect(signature);
+  endpoint.truncated = false;
 }
 
 Fault Engine::find_fault() const {
-  return endpoint_->executor.stopped() || is_revoked() ? watch_->find_fault() : Fault{Fault::Kind::truncated};
+  return equipment_->endpoint().executor.stopped() || is_revoked() ? watch_->find_fault()
+                                                                   : Fault{Fault::Kind::truncated};
 }
 
 void Engine::ensure_words() {
@@ -157,7 +158,7 @@ void Engine::ensure_words() {
   } else {
     words_ = make_remote_words(comm_, *channel_, world_.words());
   }
-  endpoint_->words = words_.get();
+  equipment_->endpoint().words = words_.get();
   words_refused_ = words_ == nullptr;
   static std::atomic<bool> told{false};
   if (!words_refused_ || rank_ != 0 || told.exchange(true)) return;
@@ -170,15 +171,15 @@ void Engine::ensure_words() {
 void Engine::ensure_insides(const Algorithm& algorithm, const Configuration& configuration, bool asked) {
   if (looked_inside_ || !looks_inside_nodes(algorithm, shared_nodes_.count == 0)) return;
   looked_inside_ = took_set_up_ = true;
-  maps_ = std::make_unique<RankMaps>(discover_insides(comm_, maps_->topology(), nodes_, configuration, asked));
-  endpoint_->maps = maps_.get();
+  equipment_->know(discover_insides(comm_, equipment_->topology(), nodes_, configuration, asked));
 }
 
 void Engine::anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background) {
   anticipated_ |= 1U << static_cast<unsigned>(collective);
   if (anticipation_) return;
   took_set_up_ = true;
-  anticipation_ = std::make_unique<Anticipation>(comm_, *channel_, *endpoint_, hints, tally, may_begin_ahead());
+  anticipation_ =
+      std::make_unique<Anticipation>(comm_, *channel_, equipment_->endpoint(), hints, tally, may_begin_ahead());
   background_ = &background;
   background.add(*anticipation_);
 }
@@ -199,9 +200,10 @@ int Engine::run(const Algorithm& algorithm, const Call& call) {
   if (anticipation_) {
     anticipation_->run_beside(algorithm, call);
   } else {
-    Group group(*endpoint_);
+    Endpoint& endpoint = equipment_->endpoint();
+    Group group(endpoint);
     Task task = run_algorithm(group, algorithm, call);
-    endpoint_->executor.drive(task, *transport_);
+    endpoint.executor.drive(task, endpoint.transport);
     if (!task.done()) task.forsake();
   }
   return place_of(algorithm);

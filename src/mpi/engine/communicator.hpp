@@ -11,12 +11,12 @@
 #include "core/remote_words.hpp"
 #include "mpi/engine/anticipation.hpp"
 #include "mpi/engine/call_watch.hpp"
+#include "mpi/engine/equipment.hpp"
 #include "mpi/engine/in_flight.hpp"
 #include "mpi/engine/node_share.hpp"
 #include "mpi/engine/open_operations.hpp"
 #include "mpi/engine/world.hpp"
 #include "select/rules.hpp"
-#include "topology/rank_maps.hpp"
 
 namespace stretto::mpi {
 
@@ -47,7 +47,8 @@ class Engine {
   }
   /// Whether the present call went well; else what is wrong with it, seen from this rank.
   bool is_faultless() const {
-    return !endpoint_->executor.stopped() && !endpoint_->truncated && !transport_->truncated();
+    const Endpoint& endpoint = equipment_->endpoint();
+    return !endpoint.executor.stopped() && !endpoint.truncated && !endpoint.transport.truncated();
   }
   Fault find_fault() const;
   /// No call can be made any more: ranks were in different ones.
@@ -61,7 +62,9 @@ class Engine {
   int run(const Algorithm& algorithm, const Call& call);
 
   /// Whether calls may begin ahead of the program; the same on all ranks, and for the communicator's whole life.
-  bool may_begin_ahead() const { return ahead_allowed_ && (transport_ == nullptr || transport_->can_abandon()); }
+  bool may_begin_ahead() const {
+    return ahead_allowed_ && (!is_provided() || equipment_->endpoint().transport.can_abandon());
+  }
   /// From now on calls of `collective` are anticipated; `background` drives what begins ahead. Collective.
   void anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background);
   bool anticipates(Collective collective) const { return (anticipated_ >> static_cast<unsigned>(collective) & 1) != 0; }
@@ -70,7 +73,7 @@ class Engine {
   /// Sets up what calls need, and what decides whether the algorithm that the user wants can serve any: boards of
   /// nodes, remote words. Collective.
   void provide_for(const Choice& choice);
-  bool is_provided() const { return endpoint_ != nullptr; }
+  bool is_provided() const { return equipment_ != nullptr; }
   /// Finds out what ranks are bound to, if that is not known yet and the algorithm goes by it. `asked`: the user has
   /// named it. Collective.
   void ensure_insides(const Algorithm& algorithm, const Configuration& configuration, bool asked);
@@ -94,9 +97,9 @@ class Engine {
   /// Gives all ranks words that the others can change, where the MPI library can.
   void ensure_words();
   bool share_memory();
-  void make_endpoint();
+  void make_equipment();
   void use_board();
-  std::unique_ptr<Transport> make_transport();
+  std::unique_ptr<Transport> make_transport(Platform& platform);
 
   MPI_Comm comm_;  // the program's
   World& world_;
@@ -115,11 +118,8 @@ class Engine {
   bool single_copy_ = false;      // unless the user does not want it
   std::vector<pid_t> processes_;  // of the ranks of this node; empty without a board or single copy
   std::unique_ptr<NodeShare> share_;
-  std::unique_ptr<Platform> platform_;
-  std::unique_ptr<Transport> transport_;  // mailboxes where the ranks can read each other's memory, else MPI messages
-  std::unique_ptr<RankMaps> maps_;
-  std::unique_ptr<CallWatch> watch_;  // where there is a share
-  std::unique_ptr<Endpoint> endpoint_;
+  std::unique_ptr<Equipment> equipment_;  // messages by mailboxes where the ranks can read each other's memory
+  std::unique_ptr<CallWatch> watch_;      // where there is a share
   std::unique_ptr<RemoteWords> words_;
   bool words_refused_ = false;
   BackgroundWork* background_ = nullptr;

@@ -37,18 +37,13 @@ InFlight::InFlight(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel
       proxies_(proxies),
       under_way_(under_way),
       nodes_(world.nodes_of(*channel_)),
+      equipment_(*channel_, nodes_, make_platform({nullptr, world.oversubscribed(), nullptr, nullptr, nullptr}),
+                 make_message_transport(*channel_),
+                 discover_insides(comm, world.topology_of(*channel_, nodes_), nodes_, configuration,
+                                  asks_for_insides(configuration))),
       slots_(std::min(kMostSlots, runs / 2)),
       next_persistent_stream_(slots_ * kStreamsOfCall),
-      end_of_streams_(runs * kStreamsOfCall) {
-  platform_ = make_platform({nullptr, world.oversubscribed(), nullptr, nullptr, nullptr});
-  transport_ = make_message_transport(*channel_);
-  const Topology known = world.topology_of(*channel_, nodes_);
-  maps_ =
-      std::make_unique<RankMaps>(discover_insides(comm, known, nodes_, configuration, asks_for_insides(configuration)));
-  endpoint_ = std::make_unique<Endpoint>(channel_->rank(), size_, *platform_, *transport_);
-  endpoint_->nodes = nodes_;
-  endpoint_->maps = maps_.get();
-}
+      end_of_streams_(runs * kStreamsOfCall) {}
 
 int InFlight::start(std::unique_ptr<PreparedCall> prepared, const Algorithm& algorithm, MPI_Request* request) {
   const std::scoped_lock lock(mutex_);
@@ -95,7 +90,7 @@ bool InFlight::stream_is_taken(std::uint32_t stream) const {
 }
 
 void InFlight::begin(UnderWay& call) {
-  call.group.emplace(*endpoint_, call.stream);
+  call.group.emplace(equipment_.endpoint(), call.stream);
   call.task.emplace(run_algorithm(*call.group, *call.algorithm, call.prepared->begin()));
   call.task->start();
 }
@@ -103,7 +98,8 @@ void InFlight::begin(UnderWay& call) {
 bool InFlight::poll() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;  // somebody looks already
-  bool any = endpoint_->executor.poll(*transport_);
+  Endpoint& endpoint = equipment_.endpoint();
+  bool any = endpoint.executor.poll(endpoint.transport);
   while (end_those_done()) any = true;
   return any;
 }

@@ -19,6 +19,7 @@
 #include "catalogue/catalogue.hpp"
 #include "mpi/calls/prepared_call.hpp"
 #include "mpi/engine/driven.hpp"
+#include "mpi/engine/equipment.hpp"
 #include "mpi/engine/proxy_requests.hpp"
 #include "mpi/engine/world.hpp"
 #include "select/configuration.hpp"
@@ -81,10 +82,7 @@ class InFlight final : public Driven {
   std::atomic<int>& under_way_;
   std::atomic<int> pending_{0};
   std::vector<int> nodes_;  // of each rank the lowest on its node
-  std::unique_ptr<Platform> platform_;
-  std::unique_ptr<Transport> transport_;
-  std::unique_ptr<RankMaps> maps_;
-  std::unique_ptr<Endpoint> endpoint_;
+  Equipment equipment_;
   std::uint64_t calls_ = 0;
   std::uint32_t slots_;
   std::uint32_t next_persistent_stream_;
