@@ -67,7 +67,8 @@ static inline void run_illegal(uint64_t seed, const char* directory) {
     call_blocking(&step, &comm, &program);
   }
   Step step = draw_step(draw(&state), world_size);
-  if (step.type == kAffine) step.type = kUnsigned, step.op = MPI_SUM; /* which an operation of MPI's can do */
+  /* What one of MPI's operations can do, and Stretto serves: of others the MPI library says what it will. */
+  if (step.type == kAffine || (step.type == kBytes && reduces(step.kind))) step.type = kUnsigned, step.op = MPI_SUM;
   const int how = draw_deviation(&step, &state), who = pick(&state, world_size);
   if (who == world_rank) deviate(&step, how, draw(&state));
   Side side;
