@@ -46,6 +46,7 @@ function(stretto_add_library)
     -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/exports.map)
   set_target_properties(${library} PROPERTIES LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/exports.map)
   target_link_libraries(${library} PRIVATE ${CMAKE_DL_LIBS})
+  add_dependencies(${library} last_library)
   if(mpi_family STREQUAL openmpi)
     # Open MPI's handles are addresses in its library, so ours must name it.
     target_link_options(${library} PRIVATE -Wl,--no-undefined)

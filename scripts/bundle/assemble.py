@@ -64,7 +64,7 @@ def copy_mpi(installed: Path, target: Path) -> None:
 def copy_stretto(build: Path, programs: list[str], target: Path) -> None:
     for folder in ("build/bin", "build/lib", "tests"):
         (target / folder).mkdir(parents=True)
-    for library in ("libstretto_openmpi.so", "libstretto_nospin.so"):
+    for library in ("libstretto_openmpi.so", "libstretto_last.so", "libstretto_nospin.so"):
         shutil.copy2(build / "lib" / library, target / "build/lib")
     for program in programs:
         shutil.copy2(build / "bin" / program, target / "build/bin")

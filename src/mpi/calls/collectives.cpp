@@ -138,7 +138,7 @@ int Collectives<Way>::Reduce_scatter_block(const void* sendbuf, void* recvbuf, M
                                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) noexcept {
   Way call(Collective::reduce_scatter_block, comm, origin_);
   return call.template serve<ReductionCall>(native_, [&](ReductionCall& prepared) {
-    return prepared.reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op);
+    return prepared.reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, call.size());
   });
 }
 

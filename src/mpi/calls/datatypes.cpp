@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <limits>
 #include <unordered_map>
 
 namespace stretto::mpi {
@@ -210,13 +211,53 @@ std::optional<Layout> layout_of(MPI_Datatype datatype) {
   return Layout{static_cast<std::size_t>(size), dense, false, dense && in_memory_order(datatype)};
 }
 
+namespace {
+
+// The elements of all `stretches` of `buffer`, gaps between them included.
+HostView view_of(void* buffer, MPI_Datatype datatype, const std::vector<Stretch>& stretches) {
+  if (gpu_drivers.are_none()) return HostView(buffer);
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  MPI_Aint true_lower = 0;
+  MPI_Aint true_extent = 0;
+  PMPI_Type_get_extent(datatype, &lower, &extent);
+  PMPI_Type_get_true_extent(datatype, &true_lower, &true_extent);
+  MPI_Aint first = std::numeric_limits<MPI_Aint>::max();
+  MPI_Aint end = std::numeric_limits<MPI_Aint>::min();
+  for (const Stretch& part : stretches) {
+    if (part.count == 0) continue;
+    const MPI_Aint to_last = (static_cast<MPI_Aint>(part.count) - 1) * extent;
+    first = std::min(first, part.at + true_lower + std::min<MPI_Aint>(to_last, 0));
+    end = std::max(end, part.at + true_lower + true_extent + std::max<MPI_Aint>(to_last, 0));
+  }
+  return {buffer, first, end};
+}
+
+}  // namespace
+
 PackedBuffer::PackedBuffer(void* buffer, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm,
                            std::vector<Stretch> stretches)
-    : buffer_(buffer), datatype_(datatype), layout_(layout), comm_(comm), stretches_(std::move(stretches)) {
+    : buffer_(buffer),
+      view_(view_of(buffer, datatype, stretches)),
+      datatype_(datatype),
+      layout_(layout),
+      comm_(comm),
+      stretches_(std::move(stretches)) {
   if (layout_.ordered) return;
   std::size_t elements = 0;
   for (const Stretch& part : stretches_) elements += static_cast<std::size_t>(part.count);
   copy_.resize(elements * layout_.bytes);
+}
+
+PackedBuffer::PackedBuffer(void* buffer, MPI_Count count, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm)
+    : buffer_(buffer), datatype_(datatype), layout_(layout), comm_(comm) {
+  if (layout_.ordered) {
+    view_ = HostView(buffer, 0, static_cast<MPI_Aint>(static_cast<std::size_t>(count) * layout_.bytes));
+    return;
+  }
+  stretches_ = {{0, count}};
+  view_ = view_of(buffer, datatype, stretches_);
+  copy_.resize(static_cast<std::size_t>(count) * layout_.bytes);
 }
 
 // Calls function(address, count, datatype, place in the copy) in slices that MPI's ints can count.
@@ -236,7 +277,7 @@ void PackedBuffer::on_elements(const Function& function) {
       const int count = static_cast<int>(std::min(most, part.count - done));
       const MPI_Aint at = part.at + static_cast<MPI_Aint>(done) * extent;
       if (buffer_ != MPI_BOTTOM) {
-        function(static_cast<char*>(buffer_) + at, count, datatype_, place);
+        function(view_.address() + at, count, datatype_, place);
       } else {
         const MPI_Aint back = at - anchor_address;
         MPI_Datatype relative = MPI_DATATYPE_NULL;
@@ -250,10 +291,15 @@ void PackedBuffer::on_elements(const Function& function) {
   }
 }
 
-std::byte* PackedBuffer::data() { return layout_.ordered ? static_cast<std::byte*>(buffer_) : copy_.data(); }
+std::byte* PackedBuffer::data() {
+  if (!layout_.ordered) return copy_.data();
+  view_.fetch();
+  return view_.address();
+}
 
 void PackedBuffer::pack() {
   if (layout_.ordered) return;
+  view_.fetch();
   on_elements([this](const void* address, int count, MPI_Datatype datatype, std::byte* place) {
     int position = 0;
     const auto room = std::min<std::ptrdiff_t>(copy_.data() + copy_.size() - place, INT_MAX);
@@ -262,12 +308,14 @@ void PackedBuffer::pack() {
 }
 
 void PackedBuffer::unpack() {
-  if (layout_.ordered) return;
+  if (layout_.ordered) return view_.store();
+  view_.fetch();  // what is between the elements stays
   on_elements([this](void* address, int count, MPI_Datatype datatype, const std::byte* place) {
     int position = 0;
     const auto there = std::min<std::ptrdiff_t>(copy_.data() + copy_.size() - place, INT_MAX);
     PMPI_Unpack(place, static_cast<int>(there), &position, address, count, datatype, comm_);
   });
+  view_.store();
 }
 
 }  // namespace stretto::mpi

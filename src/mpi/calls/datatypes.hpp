@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/reduction.hpp"
+#include "mpi/devices/host_view.hpp"
 
 namespace stretto::mpi {
 
@@ -58,15 +59,14 @@ struct Stretch {
 };
 
 /// A buffer of the program's as bytes: the user's own where they are in order, else packed copies of stretches of it,
-/// one behind the other.
+/// one behind the other. In the processor's memory, wherever the buffer is.
 class PackedBuffer {
  public:
   PackedBuffer(void* buffer, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm,
                std::vector<Stretch> stretches);
-  /// Of one part, at the buffer's address.
-  PackedBuffer(void* buffer, MPI_Count count, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm)
-      : PackedBuffer(buffer, datatype, layout, comm,
-                     layout.ordered ? std::vector<Stretch>{} : std::vector{Stretch{0, count}}) {}
+  /// Of one stretch, at the buffer's address.
+  PackedBuffer(void* buffer, MPI_Count count, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm);
+  /// Before the call runs.
   std::byte* data();
   bool is_at(const void* buffer) const { return buffer_ == buffer; }
   /// From here on the program may free the datatype and the communicator; `own` stays.
@@ -75,13 +75,14 @@ class PackedBuffer {
     comm_ = own;
   }
   void pack();    // from the user's buffer, where data() is a copy
-  void unpack();  // to it
+  void unpack();  // to it, when the call has run
 
  private:
   template <class Function>
   void on_elements(const Function& function);
 
   void* buffer_;
+  HostView view_;
   MPI_Datatype datatype_;
   std::optional<HeldDatatype> held_;
   Layout layout_;

@@ -1,5 +1,6 @@
 #include "mpi/calls/prepared_call.hpp"
 
+#include <algorithm>
 #include <climits>
 
 #include "mpi/engine/runtime.hpp"
@@ -12,18 +13,27 @@ bool usable(const void* buffer) { return buffer != nullptr && buffer != MPI_IN_P
 
 }  // namespace
 
-void ReductionCall::set(const void* input, void* output, MPI_Count count) {
-  call_.output = static_cast<std::byte*>(output);
-  call_.input = input == MPI_IN_PLACE ? call_.output : static_cast<const std::byte*>(input);
-  call_.count = static_cast<std::size_t>(count);
-  call_.element_bytes = bound_.reduction().element_bytes;
+void ReductionCall::set(const void* input, std::size_t inputs, void* output, std::size_t outputs) {
+  const std::size_t element = bound_.reduction().element_bytes;
+  in_place_ = input == MPI_IN_PLACE;
+  const std::size_t there = in_place_ ? std::max(inputs, outputs) : outputs;
+  output_ = HostView(output, 0, static_cast<MPI_Aint>(there * element));
+  if (!in_place_) input_ = HostView(input, 0, static_cast<MPI_Aint>(inputs * element));
+  call_.count = outputs;
+  call_.element_bytes = element;
   call_.reduction = &bound_.reduction();
 }
 
 bool ReductionCall::allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
+  return reduce_scatter_block(sendbuf, recvbuf, count, datatype, op, 1);
+}
+
+bool ReductionCall::reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                                         MPI_Op op, int ranks) {
   const bool valid =
       count > 0 && usable(recvbuf) && sendbuf != nullptr && sendbuf != recvbuf && bound_.bind(datatype, op);
-  if (valid) set(sendbuf, recvbuf, count);
+  const auto own = static_cast<std::size_t>(count);
+  if (valid) set(sendbuf, own * static_cast<std::size_t>(ranks), recvbuf, own);
   return valid;
 }
 
@@ -31,7 +41,8 @@ bool ReductionCall::reduce(const void* sendbuf, void* recvbuf, MPI_Count count, 
                            int root, bool at_root) {
   const bool buffers = at_root ? usable(recvbuf) && sendbuf != nullptr && sendbuf != recvbuf : usable(sendbuf);
   if (count <= 0 || !buffers || !bound_.bind(datatype, op)) return false;
-  set(sendbuf, at_root ? recvbuf : nullptr, count);
+  const auto all = static_cast<std::size_t>(count);
+  set(sendbuf, all, at_root ? recvbuf : nullptr, all);
   call_.root = root;
   return true;
 }
@@ -49,11 +60,16 @@ bool ReductionCall::reduce_scatter(const void* sendbuf, void* recvbuf, IntegerAr
   const bool gets_any = own_count_ > 0;
   if (total == 0 || sendbuf == nullptr || (gets_any && (!usable(recvbuf) || sendbuf == recvbuf))) return false;
   if (!bound_.bind(datatype, op)) return false;
-  set(sendbuf, recvbuf, 0);  // ranks do not have the same count
+  set(sendbuf, total, recvbuf, own_count_);
+  call_.count = 0;  // ranks do not have the same
   return true;
 }
 
 const Call& ReductionCall::begin() {
+  const HostView& input = in_place_ ? output_ : input_;
+  input.fetch();
+  call_.input = input.address();
+  call_.output = output_.address();
   if (blocks_.empty()) return call_;
   call_.blocks = blocks_.data();
   call_.count = own_count_;

@@ -8,6 +8,7 @@
 
 #include "core/group.hpp"
 #include "mpi/calls/datatypes.hpp"
+#include "mpi/devices/gpu_drivers.hpp"
 #include "mpi/entry/integer_array.hpp"
 
 namespace stretto::mpi {
@@ -24,7 +25,7 @@ struct CallOutline {
 
 class PreparedCall {
  public:
-  PreparedCall() = default;
+  PreparedCall() { gpu_drivers.look(); }
   virtual ~PreparedCall() = default;
   PreparedCall(const PreparedCall&) = delete;
   PreparedCall& operator=(const PreparedCall&) = delete;
@@ -53,19 +54,23 @@ class ReductionCall final : public PreparedCall {
   bool allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op);
   bool reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
               bool at_root);
-  bool reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
-    return allreduce(sendbuf, recvbuf, count, datatype, op);  // the arguments and what may be wrong with them are alike
-  }
+  bool reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                            int ranks);
   bool reduce_scatter(const void* sendbuf, void* recvbuf, IntegerArray counts, MPI_Datatype datatype, MPI_Op op,
                       int rank, int ranks);
 
   const Call& begin() override;
+  void end() override { output_.store(); }
   /// A user's operation may be freed, and there is no way to hold it.
   bool outlast_its_mpi_call() override { return bound_.is_predefined(); }
 
  private:
-  void set(const void* input, void* output, MPI_Count count);
+  /// In elements; of `output` what the collective writes there.
+  void set(const void* input, std::size_t inputs, void* output, std::size_t outputs);
   BoundReduction bound_;
+  HostView input_;
+  HostView output_;
+  bool in_place_ = false;      // the output is the input
   std::vector<Block> blocks_;  // of reduce_scatter, by rank
   std::size_t own_count_ = 0;
 };

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "core/clock.hpp"
+#include "mpi/devices/gpu_drivers.hpp"
 #include "mpi/entry/native.hpp"
 
 namespace stretto::mpi {
@@ -131,6 +132,7 @@ void Runtime::start() {
   PMPI_Comm_dup(MPI_COMM_SELF, &self_);
   PMPI_Comm_set_errhandler(self_, MPI_ERRORS_RETURN);
   prepare_background();
+  gpu_drivers.start();
   if (configuration_.non_blocking) proxies_.open();
   active_ = true;
   introduce(MPI_COMM_WORLD);

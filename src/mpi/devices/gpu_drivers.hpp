@@ -1,0 +1,60 @@
+// The drivers of GPUs that the program has loaded, which know whose memory an address is, and can copy it. Stretto
+// loads none: it asks those that are there.
+#pragma once
+
+#include <link.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+namespace stretto::mpi {
+
+class GpuDriver {
+ public:
+  virtual ~GpuDriver() = default;
+  /// Whether it is a GPU's memory, or memory that the driver moves there and back.
+  virtual bool owns(const void* address) const = 0;
+  /// Between that and the processor's, either way; returns when it is done. Ends the job if the driver refuses.
+  virtual void copy(void* to, const void* from, std::size_t bytes) const = 0;
+};
+
+/// CUDA's driver, and AMD's runtime; nullptr where the process has none. They stay for good.
+const GpuDriver* find_cuda();
+const GpuDriver* find_hip();
+
+/// For any thread.
+class GpuDrivers {
+ public:
+  /// In MPI_Init. From here on a look takes a nanosecond until the program loads a library, then some thirty.
+  void start();
+  /// A program may load a driver at any time, so every call looks whether it has.
+  void look() {
+    if (!is_nothing_new()) look_closely();
+  }
+
+  /// Whether all memory is the processor's, as there was no driver at the latest look.
+  bool are_none() const { return count_.load(std::memory_order_acquire) == 0; }
+  /// Whose memory it is; nullptr for the processor's.
+  const GpuDriver* of(const void* address) const { return are_none() ? nullptr : find(address); }
+
+ private:
+  // The process' libraries are a list, each behind those that were there before it.
+  bool is_nothing_new() const {
+    return last_library_ != nullptr && __atomic_load_n(&last_library_->l_next, __ATOMIC_ACQUIRE) == nullptr;
+  }
+  void look_closely();
+  void search();
+  const GpuDriver* find(const void* address) const;
+
+  const link_map* last_library_ = nullptr;  // one of ours, loaded to be the last, which stays
+  std::mutex mutex_;
+  std::atomic<unsigned long long> searched_{0};  // so many had been loaded when drivers were last searched for
+  std::array<std::atomic<const GpuDriver*>, 2> drivers_{};
+  std::atomic<std::size_t> count_{0};  // of drivers
+};
+
+extern constinit GpuDrivers gpu_drivers;
+
+}  // namespace stretto::mpi
