@@ -79,7 +79,7 @@ test_one() (
     intel) export I_MPI_FABRICS=shm LD_LIBRARY_PATH="$base/venv/lib" ;;
   esac
   say "$name: $("$STRETTO_TEST_MPIRUN" --version 2>&1 | head -n 3 | tr -s ' \n' ' ')"
-  nice -n 10 "$python" -m pytest tests/mpi tests/apps tests/interposition tests/profile -q -rs -k "$chosen" "${pytest_options[@]}" 2>&1 | tee "$base/report.txt"
+  nice -n 10 "$python" -m pytest tests/mpi tests/apps tests/devices tests/fuzz tests/interposition tests/profile -q -rs -k "$chosen" "${pytest_options[@]}" 2>&1 | tee "$base/report.txt"
 )
 
 read -ra pytest_options <<<"${PYTEST_OPTIONS:-}"

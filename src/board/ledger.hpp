@@ -26,7 +26,7 @@ struct CallEntry {
   bool native = false;         // left to the MPI library
   std::uint8_t reduction = 0;  // Reduction::code
   std::int32_t root = 0;
-  std::uint64_t bytes = 0;  // of the message, or of a block; 0 where each rank has its own
+  std::uint64_t bytes = 0;  // of the message, of a block or of all blocks; 0 where no rank knows those of others
 
   bool operator==(const CallEntry&) const = default;
 };

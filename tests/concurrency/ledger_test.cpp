@@ -96,13 +96,13 @@ TEST(Ledger, OnesRevocationIsAllsRevocation) {
 
 // Ranks that are far ahead write over what others read.
 TEST(Ledger, IsReadWhileOthersWrite) {
-  constexpr int kCalls = 50'000;
+  const int calls = conformance::is_brief() ? 5'000 : 50'000;
   Ledgers ledgers(3);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < 3; ++rank) {
-    threads.emplace_back([&ledgers, rank] {
+    threads.emplace_back([&ledgers, rank, calls] {
       Ledger& mine = ledgers.of(rank);
-      for (int call = 0; call < kCalls; ++call) {
+      for (int call = 0; call < calls; ++call) {
         mine.enter({Collective::allreduce, call % 2 == 0, static_cast<std::uint8_t>(call % 251), call,
                     static_cast<std::uint64_t>(call) * 8});
         ASSERT_FALSE(mine.find_difference(true)) << "half an entry was read, or another call's";
@@ -114,9 +114,10 @@ TEST(Ledger, IsReadWhileOthersWrite) {
 
 TEST(DifferingCalls, AllRanksAreStopped) {
   const std::vector<const Algorithm*> all = algorithms_that_wait();
+  std::size_t pair = 0;
   for (const Algorithm* theirs : all) {
     for (const Algorithm* its : all) {
-      if (theirs->collective == its->collective) continue;
+      if (theirs->collective == its->collective || (++pair % 5 != 0 && conformance::is_brief())) continue;
       for (int ranks = 2; ranks <= 4; ++ranks) run_calls_that_differ<RealThreads>(ranks, ranks - 1, *theirs, *its, 700);
     }
   }

@@ -11,10 +11,9 @@
 namespace stretto::concurrency {
 namespace {
 
+using conformance::is_brief;
 using conformance::run_and_check;
 using conformance::Shape;
-
-bool is_brief() { return conformance::most_seeds() == 1; }
 
 void run_back_to_back(ThreadWorld<RealThreads>& world, const Algorithm& algorithm) {
   world.run([&](Group& g) -> Task {
@@ -64,7 +63,7 @@ TEST(Threads, NodesWithMemoryOfTheirOwn) {
 }
 
 TEST(Threads, MixedCallsBackToBack) {
-  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+  for (std::uint64_t seed = 0; seed < (is_brief() ? 3 : 10); ++seed) {
     ThreadWorld<RealThreads> world(5);
     world.run([seed](Group& g) -> Task {
       std::mt19937_64 random(seed);  // the same on every rank

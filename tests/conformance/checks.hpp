@@ -301,6 +301,7 @@ inline std::uint64_t most_seeds() {
   const char* limit = std::getenv("STRETTO_SEEDS");
   return limit == nullptr ? UINT64_MAX : std::strtoull(limit, nullptr, 10);
 }
+inline bool is_brief() { return most_seeds() == 1; }
 
 /// One of those that share a function: without a prediction they are the same.
 inline std::vector<Algorithm> distinct_algorithms() {

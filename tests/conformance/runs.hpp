@@ -22,7 +22,7 @@ inline std::vector<std::uint64_t> seeds(std::uint64_t wanted, int first = 0) {
 
 /// Numbers of ranks to run something with; the large ones where there is time for several seeds.
 inline std::vector<int> ranks_of(std::vector<int> numbers) {
-  if (most_seeds() == 1) std::erase_if(numbers, [](int ranks) { return ranks > 17; });
+  if (is_brief()) std::erase_if(numbers, [](int ranks) { return ranks > 17; });
   return numbers;
 }
 

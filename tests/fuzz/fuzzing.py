@@ -63,13 +63,15 @@ def find_differences(program: Path, seeds: range, ranks: int, job: int) -> list[
 @dataclass(frozen=True)
 class Ending:
     """What has become of an illegal program. `kind`: of the call, by its number in calls.h; by rank the classes of the
-    errors in the call and in the barrier after it, and a digest of what it has `seen`; `how` it is wrong."""
+    errors in the call and in the barrier after it, and a digest of what it has `seen`; `how` it is wrong; whether
+    Stretto has `served` any rank's call."""
 
     ended: bool
     kind: int
     classes: dict[int, tuple[int, int]]
     seen: dict[int, str]
     how: str
+    served: bool
 
     @property
     def told(self) -> bool:
@@ -86,14 +88,15 @@ def run_illegal(program: Path, seed: int, ranks: int, env: dict[str, str]) -> En
     how = DEVIATIONS[int(next(iter(left.values()))[0])] if left else "unknown"
     classes = {rank: (int(words[2]), int(words[3])) for rank, words in left.items()}
     kind = int(next(iter(left.values()))[1]) if left else -1
-    return Ending(len(left) == ranks, kind, classes, {rank: words[4] for rank, words in left.items()}, how)
+    seen = {rank: words[4] for rank, words in left.items()}
+    return Ending(len(left) == ranks, kind, classes, seen, how, any(words[5] == "1" for words in left.values()))
 
 
 def judge(program: Path, seed: int, ranks: int, env: dict[str, str]) -> tuple[str, str]:
     """What is wrong with an illegal program, and how it ended.
 
-    `error`, `error, then waits`, `as natively`, `hangs as natively`, `as far as there is data`; or, which must not be,
-    `in silence`, `hangs`.
+    `error`, `error, then waits`, `as natively`, `hangs as natively`, `left to MPI` with what nobody has written for
+    data, `as far as there is data`; or, which must not be, `in silence`, `hangs`.
     """
     ours = run_illegal(program, seed, ranks, env)
     if ours.told:  # a rank that goes on after it may wait for calls that the others have made already
@@ -101,9 +104,13 @@ def judge(program: Path, seed: int, ranks: int, env: dict[str, str]) -> tuple[st
     native = run_illegal(program, seed, ranks, dict(NATIVE_ENV))
     how = ours.how if ours.how != "unknown" else native.how
     if not ours.ended:
-        return how, "hangs" if native.ended else "hangs as natively"
+        # Whether a program hangs may be a matter of time.
+        natively = not native.ended or any(not run_illegal(program, seed, ranks, dict(NATIVE_ENV)).ended for _ in "ab")
+        return how, "hangs as natively" if natively else "hangs"
     if native.ended and native.seen == ours.seen:
         return how, "as natively"
+    if native.ended and not ours.served:
+        return how, "left to MPI"
     # Data goes as far as there is room, where the MPI library may wait for more.
     return how, "as far as there is data" if how == "another count" and ours.kind in _MOVED else "in silence"
 

@@ -1,9 +1,11 @@
 /* A program in which one rank makes another call than the others: another collective, root, operation or count, or none
  * at all. Errors are returned. Each rank leaves in DIRECTORY/rank-R the class of the error that it got, in that call or
- * in the barrier after it, and a digest of what it has seen; then all end without MPI_Finalize, as no collective is
- * sure to end any more. */
+ * in the barrier after it, a digest of what it has seen, and whether Stretto served the call; then all end without
+ * MPI_Finalize, as no collective is sure to end any more. */
 #ifndef STRETTO_TESTS_ILLEGAL_H
 #define STRETTO_TESTS_ILLEGAL_H
+
+#include <dlfcn.h>
 
 #include "calls.h"
 
@@ -46,13 +48,28 @@ static inline void wait_for_all(const char* directory) {
   }
 }
 
+static inline bool was_served(int kind) {
+  static const char* const kNames[kKinds] = {"barrier",       "bcast",     "reduce",
+                                             "allreduce",     "",          "",
+                                             "scatter",       "gather",    "allgather",
+                                             "alltoall",      "scatterv",  "gatherv",
+                                             "allgatherv",    "alltoallv", "reduce_scatter_block",
+                                             "reduce_scatter"};
+  const char* (*last_algorithm)(const char*);
+  void* symbol = dlsym(RTLD_DEFAULT, "Stretto_last_algorithm");
+  memcpy(&last_algorithm, &symbol, sizeof last_algorithm);
+  const char* name = symbol == NULL ? NULL : last_algorithm(kNames[kind]);
+  return name != NULL && strcmp(name, "native") != 0;
+}
+
 static inline void leave_result(const char* directory, int how, const Step* step, const int classes[2], uint64_t seen) {
   char path[4096], early[4128];
   snprintf(path, sizeof path, "%s/rank-%d", directory, world_rank);
   snprintf(early, sizeof early, "%s.part", path);
   FILE* file = fopen(early, "w");
   if (file == NULL) exit(3);
-  fprintf(file, "%d %d %d %d %016llx\n", how, step->kind, classes[0], classes[1], (unsigned long long)seen);
+  fprintf(file, "%d %d %d %d %016llx %d\n", how, step->kind, classes[0], classes[1], (unsigned long long)seen,
+          was_served(step->kind));
   fclose(file);
   rename(early, path);
 }

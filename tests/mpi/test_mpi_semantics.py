@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from mpi_jobs import (
     check_unless_native_fails,
     each_env,
     env_for,
-    needs_mpi_4,
     night,
     run_mpi,
     settings,
@@ -87,8 +87,13 @@ def test_long_mixture(compiled: Compiled, seed: int) -> None:
     run_mpi([compiled("mpi/mixture.c"), str(seed), "1000"], 7, stretto_env()).check()
 
 
-@pytest.mark.parametrize("ranks", (1, 2, 7))
-@pytest.mark.parametrize("loading", LOADING)
+@pytest.mark.parametrize(
+    ("loading", "ranks"),
+    [
+        *itertools.product(LOADING, (1, 2)),
+        *(("default", 7) if loading == "default" else night(loading, 7) for loading in LOADING),
+    ],
+)
 def test_freed_communicators_leave_nothing(compiled: Compiled, loading: str, ranks: int) -> None:
     run_mpi(compiled("mpi/communicator_leaks.c"), ranks, loading_env(loading)).check()
 
@@ -197,13 +202,15 @@ def test_begin_and_end(compiled: Compiled, loading: str, arguments: list[str], r
     run_mpi([compiled("mpi/lifecycle.c"), *arguments], ranks, loading_env(loading)).check()
 
 
-@needs_mpi_4("sessions")
+@pytest.mark.parametrize("which", ("1", "2", "around"))
 @pytest.mark.parametrize("loading", LOADING)
-def test_sessions(compiled: Compiled, loading: str) -> None:
-    program = compiled("mpi/sessions.c")
-    # Where the last session has ended, Intel MPI alone cannot begin another, and MPICH 5.0.2 alone hangs in
-    # MPI_Comm_create_from_group of the second in 8 of 120 runs of 3 ranks on 2 cores.
-    run_mpi([program, "1" if FAMILY == "mpich" else "2"], 3, loading_env(loading)).check()
+def test_sessions(compiled: Compiled, loading: str, which: str) -> None:
+    # Where the last session has ended, Intel MPI alone cannot begin another, MPICH 5.0.2 alone hangs in
+    # MPI_Comm_create_from_group of the second in 8 of 120 runs of 3 ranks on 2 cores, and Open MPI 5.0.11 alone crashes;
+    # that also after MPI_Finalize.
+    if which == "2" or (which == "around" and FAMILY == "openmpi"):
+        pytest.skip("this MPI alone cannot begin or end a session there")
+    run_mpi([compiled("mpi/sessions.c"), which], 3, loading_env(loading)).check()
 
 
 @pytest.mark.large

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import NATIVE_ENV, Part, mpirun_command, run_job, run_mpi, stretto_env
+from mpi_jobs import NATIVE_ENV, Part, mpirun_command, night, run_job, run_mpi, stretto_env
 
 Compiled = Callable[..., Path]
 # One of each kind, by messages alone.
@@ -20,7 +20,8 @@ BY_MESSAGES = {
     "allgather": "ring",
 }
 COPIED = {"bcast": "arrival_copy", "scatter": "arrival_copy", "gather": "arrival_copy"}
-SETTINGS = {"default": {}, "messages": BY_MESSAGES, "copied": COPIED}
+WITH_LENGTHS = {"allgatherv": "ring", "reduce_scatter": "ring"}  # else the MPI library's
+SETTINGS = {"default": WITH_LENGTHS, "messages": BY_MESSAGES | WITH_LENGTHS, "copied": COPIED | WITH_LENGTHS}
 
 
 @pytest.mark.parametrize("ranks", (2, 3, 5))
@@ -70,7 +71,8 @@ def test_check_has_nothing_to_say_of_right_programs(compiled: Compiled, program:
     assert outcome.lines("stretto: ") == []
 
 
-@pytest.mark.parametrize("without", (0, 1))
+@pytest.mark.long
+@pytest.mark.parametrize("without", (0, night(1)))
 def test_a_rank_without_stretto_is_told_of(compiled: Compiled, without: int) -> None:
     """Before, it took the words by which the others compare their settings for its own data."""
     program = [compiled("mpi/allreduce_counts.c")]

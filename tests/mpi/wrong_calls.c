@@ -46,6 +46,16 @@ static int blocks_to_all(MPI_Comm comm) {
   const int count = odd ? 1000 : 900;
   return MPI_Allgather(in, count, MPI_INT, out, count, MPI_INT, comm);
 }
+static int many[8];
+static int* lengths(void) { /* of rank 0 another than the others think */
+  for (int i = 0; i < 8; i++) many[i] = i == 0 && odd ? 700 : 600;
+  return many;
+}
+static int blocks_of_lengths_to_all(MPI_Comm comm) {
+  const int places[8] = {0, 700, 1400, 2100, 2800, 3500, 4200, 4900};
+  return MPI_Allgatherv(in, lengths()[world_rank], MPI_INT, out, lengths(), places, MPI_INT, comm);
+}
+static int sums_of_lengths(MPI_Comm comm) { return MPI_Reduce_scatter(in, out, lengths(), MPI_INT, MPI_SUM, comm); }
 
 static const struct {
   const char* name;
@@ -66,6 +76,8 @@ static const struct {
     {"reduce of 120000 or 80000 bytes", many_less_to_root, MPI_ERR_TRUNCATE},
     {"gather or scatter", gather_or_scatter, MPI_ERR_OTHER},
     {"allgather of 3600 or 4000 bytes", blocks_to_all, MPI_ERR_TRUNCATE},
+    {"allgatherv of 2400 or 2800 bytes of rank 0", blocks_of_lengths_to_all, MPI_ERR_TRUNCATE},
+    {"reduce_scatter of 2400 or 2800 bytes of rank 0", sums_of_lengths, MPI_ERR_TRUNCATE},
 };
 
 static void run_different(void) {

@@ -327,9 +327,8 @@ def test_results_stay_the_same_to_the_bit(compiled: Compiled, tmp_path: Path) ->
 
 @pytest.mark.parametrize("program", ("communicators", "mixture", "threads", "sessions", "lifecycle"))
 def test_programs_that_do_everything_run_under_the_profiler(compiled: Compiled, tmp_path: Path, program: str) -> None:
-    if FAMILY == "mpich" and program == "sessions":
-        pytest.skip("MPICH alone hangs in a second session")
-    run_mpi(compiled(f"mpi/{program}.c"), 3, profiled(tmp_path)).check()
+    arguments = ["1"] if program == "sessions" else []  # a second may hang or crash with any MPI alone
+    run_mpi([compiled(f"mpi/{program}.c"), *arguments], 3, profiled(tmp_path)).check()
     if program != "sessions":  # no world, so no ranks to file under
         profile = open_profile(tmp_path)
         assert profile.warnings == []

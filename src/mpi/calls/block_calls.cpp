@@ -63,6 +63,12 @@ Block BlocksOfRanks::of(int rank) const {
   return blocks_.empty() ? Block{index * block_bytes_, block_bytes_} : blocks_[index];
 }
 
+std::size_t BlocksOfRanks::bytes() const {
+  std::size_t all = 0;
+  for (int rank = 0; rank < ranks_; ++rank) all += of(rank).count;
+  return all;
+}
+
 DistributionCall::DistributionCall(Direction direction, int ranks, int root, bool at_root, MPI_Comm comm)
     : direction_(direction), root_(root), at_root_(at_root), comm_(comm), all_(ranks, comm) {
   if (direction != Direction::allgather) call_.root = root;
@@ -82,7 +88,10 @@ bool DistributionCall::add_all(Side side, MPI_Count count) {
 }
 
 bool DistributionCall::add_all(Side side, IntegerArray counts, IntegerArray displacements) {
-  return !at_root_ || (all_.add(side, counts, displacements) && find_own(side));
+  if (!at_root_) return true;
+  if (!all_.add(side, counts, displacements)) return false;
+  if (direction_ == Direction::allgather) all_blocks_ = all_.bytes();
+  return find_own(side);
 }
 
 bool DistributionCall::find_own(Side all) {

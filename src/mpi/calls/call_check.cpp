@@ -82,9 +82,7 @@ std::string explain(const std::vector<CheckedCall>& all) {
 int check_call(Communicator& communicator, Collective collective, const PreparedCall* prepared, const Caller& caller,
                MPI_Comm comm) {
   const CallOutline outline = prepared == nullptr ? CallOutline{} : prepared->outline();
-  CheckedCall mine{
-      {collective, prepared == nullptr, static_cast<std::uint8_t>(outline.reduction), outline.root, outline.bytes()},
-      {}};
+  CheckedCall mine{outline.entry(collective, prepared == nullptr), {}};
   site_of(caller).copy(mine.site.data(), mine.site.size() - 1);
   ++communicator.checked;
   const std::vector<CheckedCall> all = exchange(*communicator.engine, communicator.size, mine);

@@ -26,14 +26,13 @@ int Handler::Init_thread(int* argc, char*** argv, int, int* provided) noexcept {
 }
 
 #if STRETTO_SESSIONS
+// A process without MPI_Init has no ranks to compare settings with and nothing to record under: all calls are the MPI
+// library's, and nothing has to begin anew with the next session.
 int Handler::Session_init(MPI_Info, MPI_Errhandler, MPI_Session*) noexcept {
-  Runtime& runtime = Runtime::get();
-  if (!runtime.active()) runtime.check_environment();
+  if (!Runtime::get().active()) Runtime::get().check_environment();
   const ReentryGuard guard;
   const int result = native_();
-  if (result != MPI_SUCCESS) return result;
-  if (!runtime.active()) runtime.start_without_world();
-  leave_preload();
+  if (result == MPI_SUCCESS) leave_preload();
   return result;
 }
 #endif

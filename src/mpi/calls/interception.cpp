@@ -86,8 +86,7 @@ int Interception::pass_on(const NativeCall& native, const PreparedCall* prepared
 void Interception::enter(Engine& engine, const CallOutline& call) {
   if (entered_) return;
   entered_ = true;
-  engine.enter(
-      {collective_, algorithm_ == nullptr, static_cast<std::uint8_t>(call.reduction), call.root, call.bytes()});
+  engine.enter(call.entry(collective_, algorithm_ == nullptr));
 }
 
 int Interception::check(const PreparedCall* prepared) {

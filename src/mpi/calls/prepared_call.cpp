@@ -62,6 +62,7 @@ bool ReductionCall::reduce_scatter(const void* sendbuf, void* recvbuf, IntegerAr
   if (!bound_.bind(datatype, op)) return false;
   set(sendbuf, total, recvbuf, own_count_);
   call_.count = 0;  // ranks do not have the same
+  all_blocks_ = total * call_.element_bytes;
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "board/ledger.hpp"
 #include "core/group.hpp"
 #include "mpi/calls/datatypes.hpp"
 #include "mpi/devices/gpu_drivers.hpp"
@@ -20,7 +21,12 @@ struct CallOutline {
   bool commutative = true;
   int root = 0;
   std::uint32_t reduction = 0;  // Reduction::code
+  std::size_t all_blocks = 0;   // bytes, where each rank has a length of its own and all ranks know them
   std::size_t bytes() const { return count * element_bytes; }
+  /// For the ledger.
+  CallEntry entry(Collective collective, bool native) const {
+    return {collective, native, static_cast<std::uint8_t>(reduction), root, all_blocks > 0 ? all_blocks : bytes()};
+  }
 };
 
 class PreparedCall {
@@ -32,8 +38,12 @@ class PreparedCall {
 
   CallOutline outline() const {
     const Reduction* const reduction = call_.reduction;
-    return {call_.count, call_.element_bytes, reduction == nullptr || reduction->commutative, call_.root,
-            reduction == nullptr ? 0 : reduction->code};
+    return {call_.count,
+            call_.element_bytes,
+            reduction == nullptr || reduction->commutative,
+            call_.root,
+            reduction == nullptr ? 0 : reduction->code,
+            all_blocks_};
   }
   /// The collective will go on when the MPI call has returned, and the program may have freed its handles. False, on
   /// all ranks alike, if it cannot.
@@ -45,6 +55,7 @@ class PreparedCall {
 
  protected:
   Call call_;  // nobody else's before begin() has completed it
+  std::size_t all_blocks_ = 0;
 };
 
 /// MPI_Allreduce, MPI_Reduce and the two MPI_Reduce_scatter. The members that fill it return false for what has to be

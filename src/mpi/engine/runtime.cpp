@@ -122,9 +122,7 @@ void compare_settings([[maybe_unused]] std::uint64_t fingerprint) {
 }  // namespace
 
 void Runtime::start() {
-  if (keyval_ == MPI_KEYVAL_INVALID) {
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Runtime::forget, &keyval_, nullptr);
-  }
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Runtime::forget, &keyval_, nullptr);
   compare_settings(configuration_.fingerprint());
   world_.open(configuration_);
   if (was_spawned()) meet_others();
@@ -136,11 +134,6 @@ void Runtime::start() {
   if (configuration_.non_blocking) proxies_.open();
   active_ = true;
   introduce(MPI_COMM_WORLD);
-}
-
-void Runtime::start_without_world() {
-  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Runtime::forget, &keyval_, nullptr);
-  active_ = true;
 }
 
 void Runtime::prepare_background() {
@@ -182,6 +175,7 @@ void Runtime::finish() {
   profiler_.finish(world_, communicators_);
   background_.stop();
   active_ = false;
+  epoch_.fetch_add(1, std::memory_order_acq_rel);  // communicators of sessions may outlive the world, natively
   if (self_ != MPI_COMM_NULL) PMPI_Comm_free(&self_);
   close_engines();
   proxies_.close();

@@ -46,9 +46,6 @@ class Runtime {
   void check_environment();
   /// After MPI_Init: checks that all ranks are configured alike.
   void start();
-  /// After the first MPI_Session_init of a process that has not called MPI_Init: no ranks to compare settings with, and
-  /// nothing to record under.
-  void start_without_world();
   /// Before MPI_Finalize.
   void finish();
 
