@@ -61,10 +61,16 @@ class Ledger {
   /// present call they are compared with the root's.
   std::optional<Difference> find_difference(bool counts_too) const;
 
-  /// No rank of the node makes a call any more: they could not agree on which. (Bland et al. 2013: a communicator that
-  /// is revoked.)
-  void revoke() { shared_->revoked.store(1, std::memory_order_release); }
-  bool is_revoked() const { return shared_->revoked.load(std::memory_order_relaxed) != 0; }
+  /// Why no rank of the node makes a call any more: they could not agree on which, or some process has failed. (Bland
+  /// et al. 2013: a communicator that is revoked.)
+  enum class Revoked : std::uint32_t { no, different_calls, failed_peer };
+  /// The first reason stays.
+  void revoke(Revoked reason) {
+    auto none = static_cast<std::uint32_t>(Revoked::no);
+    shared_->revoked.compare_exchange(none, static_cast<std::uint32_t>(reason), std::memory_order_release);
+  }
+  Revoked revoked() const { return static_cast<Revoked>(shared_->revoked.load(std::memory_order_relaxed)); }
+  bool is_revoked() const { return revoked() != Revoked::no; }
 
  private:
   struct Entry {

@@ -90,7 +90,7 @@ TEST(Ledger, RemembersTheLatestCallsOnly) {
 TEST(Ledger, OnesRevocationIsAllsRevocation) {
   Ledgers ledgers(2);
   EXPECT_FALSE(ledgers.of(0).is_revoked());
-  ledgers.of(1).revoke();
+  ledgers.of(1).revoke(Ledger::Revoked::different_calls);
   EXPECT_TRUE(ledgers.of(0).is_revoked());
 }
 

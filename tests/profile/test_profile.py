@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 from mpi_jobs import (
-    FAMILY,
     Part,
     at_most,
     check_unless_native_fails,

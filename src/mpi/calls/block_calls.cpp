@@ -34,6 +34,7 @@ bool BlocksOfRanks::add(Side side, MPI_Count count) {
     return true;
   }
   std::vector<Stretch> parts;
+  parts.reserve(static_cast<std::size_t>(ranks_));
   for (int rank = 0; rank < ranks_; ++rank) parts.push_back({rank * step_, count});
   buffer_.emplace(buffer, side.datatype, *layout, comm_, std::move(parts));
   return true;

@@ -96,7 +96,7 @@ int Interception::check(const PreparedCall* prepared) {
   return engine->is_revoked() ? MPI_SUCCESS : check_call(*communicator_, collective_, prepared, caller_, comm_);
 }
 
-int Interception::report(const Engine& engine) {
+int Interception::report(Engine& engine) {
   algorithm_ = nullptr;
   return raise(engine.find_fault(), collective_, communicator_->rank, comm_);
 }

@@ -78,7 +78,7 @@ class Interception {
   /// Under STRETTO_CHECK: compares the call with those of all other ranks.
   [[gnu::cold]] int check(const PreparedCall* prepared);
   /// Raises the error of a call that was wrong.
-  [[gnu::cold]] int report(const Engine& engine);
+  [[gnu::cold]] int report(Engine& engine);
 
   const Algorithm* native_segments() const {
     const Choice& choice = runtime_.configuration().choice(collective_);

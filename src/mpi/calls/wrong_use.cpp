@@ -78,6 +78,8 @@ int raise(const Fault& fault, Collective collective, int rank, MPI_Comm comm) {
     error = MPI_ERR_TRUNCATE;
     text = "stretto: rank " + std::to_string(rank) + ": " + name_of_call(collective) + " on " +
            name_of_communicator(comm) + ": another rank has given more data than this one has room for";
+  } else if (fault.kind == Fault::Kind::failed_peer) {
+    return raise_quietly(kProcessFailed, comm);  // the program's to tell, as of a call of the MPI library's
   } else if (fault.difference) {
     error = class_of(*fault.difference);
     text = explain(*fault.difference, rank, comm);

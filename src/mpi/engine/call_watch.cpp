@@ -15,8 +15,11 @@ bool CallWatch::is_hopeless() {
 }
 
 bool CallWatch::look(std::int64_t now_ns) {
-  if (ledger_.is_revoked() || ledger_.find_difference(/*counts_too=*/false)) return true;
-  if (!ledger_.find_difference(/*counts_too=*/true)) {
+  failed_peer_ = failures_.any_of(members_);
+  if (failed_peer_) return true;
+  if (ledger_ == nullptr) return false;
+  if (ledger_->is_revoked() || ledger_->find_difference(/*counts_too=*/false)) return true;
+  if (!ledger_->find_difference(/*counts_too=*/true)) {
     counts_differ_since_ns_ = 0;
     return false;
   }
@@ -25,10 +28,17 @@ bool CallWatch::look(std::int64_t now_ns) {
 }
 
 Fault CallWatch::find_fault() {
-  const bool revoked_before = ledger_.is_revoked();
-  ledger_.revoke();
-  const auto difference = ledger_.find_difference(/*counts_too=*/true);
-  if (!difference && revoked_before) return {Fault::Kind::revoked};
+  using Revoked = Ledger::Revoked;
+  const Revoked before = ledger_ != nullptr ? ledger_->revoked() : Revoked::no;
+  // Others may have been told of a failure before this rank is, and a message may be lost before anybody is told.
+  if (before == Revoked::failed_peer || failed_peer_ || failures_.any_of(members_)) {
+    if (ledger_ != nullptr) ledger_->revoke(Revoked::failed_peer);
+    return {Fault::Kind::failed_peer};
+  }
+  if (ledger_ == nullptr) return {Fault::Kind::revoked};
+  ledger_->revoke(Revoked::different_calls);
+  const auto difference = ledger_->find_difference(/*counts_too=*/true);
+  if (!difference && before != Revoked::no) return {Fault::Kind::revoked};
   return {Fault::Kind::different_calls, difference};
 }
 

@@ -102,15 +102,22 @@ void Engine::make_equipment() {
   equipment_ = std::make_unique<Equipment>(*channel_, nodes_, std::move(platform), std::move(transport),
                                            world_.topology_of(*channel_, nodes_));
   use_board();
+  if (watch_ == nullptr && world_.failures().can_be_known()) watch_calls();
 }
 
 void Engine::use_board() {
   if (share_ == nullptr) return;
   Endpoint& endpoint = equipment_->endpoint();
   endpoint.board = &share_->board();
-  watch_ = std::make_unique<CallWatch>(share_->ledger(), endpoint.platform);
-  endpoint.executor.watched_by(watch_.get());
+  watch_calls();
   share_->wait_by(endpoint.platform, *watch_);
+}
+
+void Engine::watch_calls() {
+  Endpoint& endpoint = equipment_->endpoint();
+  Ledger* ledger = share_ == nullptr ? nullptr : &share_->ledger();
+  watch_ = std::make_unique<CallWatch>(ledger, endpoint.platform, world_.failures(), *channel_);
+  endpoint.executor.watched_by(watch_.get());
 }
 
 void Engine::provide_for(const Choice& choice) {
@@ -145,9 +152,10 @@ void Engine::enter(const CallEntry& call) {
   endpoint.truncated = false;
 }
 
-Fault Engine::find_fault() const {
-  return equipment_->endpoint().executor.stopped() || is_revoked() ? watch_->find_fault()
-                                                                   : Fault{Fault::Kind::truncated};
+Fault Engine::find_fault() {
+  if (!equipment_->endpoint().executor.stopped() && !is_revoked()) return {Fault::Kind::truncated};
+  given_up_ = true;
+  return watch_ != nullptr ? watch_->find_fault() : Fault{Fault::Kind::revoked};
 }
 
 void Engine::ensure_words() {

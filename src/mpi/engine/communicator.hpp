@@ -50,9 +50,9 @@ class Engine {
     const Endpoint& endpoint = equipment_->endpoint();
     return !endpoint.executor.stopped() && !endpoint.truncated && !endpoint.transport.truncated();
   }
-  Fault find_fault() const;
-  /// No call can be made any more: ranks were in different ones.
-  bool is_revoked() const { return share_ != nullptr && share_->ledger().is_revoked(); }
+  Fault find_fault();
+  /// No call can be made any more: ranks were in different ones, or one has failed.
+  bool is_revoked() const { return given_up_ || (share_ != nullptr && share_->ledger().is_revoked()); }
 
   /// Whether anything has been made, for this and later calls, since this was last asked.
   bool took_set_up() { return std::exchange(took_set_up_, false); }
@@ -99,6 +99,7 @@ class Engine {
   bool share_memory();
   void make_equipment();
   void use_board();
+  void watch_calls();
   std::unique_ptr<Transport> make_transport(Platform& platform);
 
   MPI_Comm comm_;  // the program's
@@ -119,7 +120,8 @@ class Engine {
   std::vector<pid_t> processes_;  // of the ranks of this node; empty without a board or single copy
   std::unique_ptr<NodeShare> share_;
   std::unique_ptr<Equipment> equipment_;  // messages by mailboxes where the ranks can read each other's memory
-  std::unique_ptr<CallWatch> watch_;      // where there is a share
+  std::unique_ptr<CallWatch> watch_;      // where there is a share, or failures can be known
+  bool given_up_ = false;                 // after a fault; others may not know of it yet
   std::unique_ptr<RemoteWords> words_;
   bool words_refused_ = false;
   BackgroundWork* background_ = nullptr;

@@ -25,6 +25,8 @@ void World::open(const Configuration& configuration) {
   PMPI_Comm_group(MPI_COMM_WORLD, &all);
   PMPI_Comm_create(MPI_COMM_WORLD, all, &carrier_.comm);  // not a dup, which would copy attributes
   PMPI_Group_free(&all);
+  PMPI_Comm_set_errhandler(carrier_.comm, MPI_ERRORS_RETURN);  // which processes fail is the program's to know
+  failures_.watch(carrier_.comm);
   PMPI_Comm_rank(carrier_.comm, &carrier_.rank);
   PMPI_Comm_size(carrier_.comm, &carrier_.size);
   carrier_.tags.open(count_of_tags());
@@ -38,8 +40,13 @@ void World::open(const Configuration& configuration) {
 }
 
 void World::close() {
-  words_.reset();
   channel_.reset();
+  if (failures_.any()) {
+    carrier_.comm = MPI_COMM_NULL;  // to free it, or a window, takes all
+    words_.release();               // NOLINT(bugprone-unused-return-value)
+    return;
+  }
+  words_.reset();
   if (is_open()) PMPI_Comm_free(&carrier_.comm);
 }
 

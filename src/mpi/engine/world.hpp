@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "mpi/engine/failures.hpp"
 #include "mpi/engine/node_memory.hpp"
 #include "mpi/places/discovery.hpp"
 #include "transport/mpi/channel.hpp"
@@ -22,7 +23,7 @@ class World {
  public:
   /// In MPI_Init; collective.
   void open(const Configuration& configuration);
-  /// In MPI_Finalize, when nothing of ours is under way any more; collective.
+  /// In MPI_Finalize, when nothing of ours is under way any more; collective unless processes have failed.
   void close();
   bool is_open() const { return carrier_.comm != MPI_COMM_NULL; }
 
@@ -32,6 +33,7 @@ class World {
   /// Of each rank the lowest on its node.
   const std::vector<int>& nodes() const { return nodes_; }
   NodeMemory& memory() { return memory_; }
+  const Failures& failures() const { return failures_; }
   /// Whether the program makes one call at a time: then ranks make the calls that they have in common in one order.
   bool calls_come_in_order() const { return calls_come_in_order_; }
   bool oversubscribed() const { return node_ranks_ > node_cores_; }
@@ -48,6 +50,7 @@ class World {
   void find_nodes(std::size_t memory_limit);
 
   PrivateCommunicator carrier_;
+  Failures failures_;
   std::vector<int> nodes_;
   int node_ranks_ = 1;
   int node_cores_ = 1;

@@ -12,8 +12,9 @@ std::unique_ptr<Channel> Channel::open(MPI_Comm comm, PrivateCommunicator& carri
   const std::optional<std::uint32_t> first = carrier.tags.take(runs);
   const Address mine{carrier.rank, first ? static_cast<std::int32_t>(*first) : -1};
   std::vector<Address> addresses(static_cast<std::size_t>(size));
-  PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, addresses.data(), sizeof mine, MPI_BYTE, comm);
-  if (std::ranges::any_of(addresses, [](const Address& address) { return address.first_tag < 0; })) {
+  const int result = PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, addresses.data(), sizeof mine, MPI_BYTE, comm);
+  if (result != MPI_SUCCESS ||
+      std::ranges::any_of(addresses, [](const Address& address) { return address.first_tag < 0; })) {
     if (first) carrier.tags.give(*first, runs);
     return nullptr;
   }

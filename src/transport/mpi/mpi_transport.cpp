@@ -39,9 +39,11 @@ void MpiTransport::post(Transfer& transfer) {
                  &request);
     }
     int done = 0;
+    int result = MPI_SUCCESS;
     // Most small messages are, and then cost no round through progress(). Those that are begun ahead are not, and MPI
     // that is asked in vain may give the core away: 0.6 ms for each of a root's receives on emulated nodes.
-    if (!ahead) PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (!ahead) result = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    failed_ = failed_ || result != MPI_SUCCESS;
     if (done != 0) {
       finish_part(transfer);
     } else {
@@ -59,12 +61,18 @@ bool MpiTransport::finish_part(Transfer& transfer) {
 }
 
 bool MpiTransport::progress(Executor& executor, bool may_wait) {
+  if (failed_) {
+    executor.stop();
+    return true;
+  }
   if (requests_.empty()) return false;
   completed_.resize(requests_.size());
   int count = 0;
   const auto look =
       may_wait && waiting_ == Waiting::blocking && executor.awaits_messages_only() ? &PMPI_Waitsome : &PMPI_Testsome;
-  look(static_cast<int>(requests_.size()), requests_.data(), &count, completed_.data(), MPI_STATUSES_IGNORE);
+  failed_ = look(static_cast<int>(requests_.size()), requests_.data(), &count, completed_.data(),
+                 MPI_STATUSES_IGNORE) != MPI_SUCCESS;
+  if (failed_) return true;
   if (count <= 0) return false;
   // From the back, so that filling a gap with the last entry moves none of the indices still to come.
   std::sort(completed_.begin(), completed_.begin() + count, std::greater<>());

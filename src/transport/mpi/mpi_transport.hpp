@@ -25,7 +25,7 @@ class MpiTransport final : public Transport {
 
   void start(Transfer& transfer) override;
   bool progress(Executor& executor, bool may_wait) override;
-  bool busy() const override { return !requests_.empty(); }
+  bool busy() const override { return failed_ || !requests_.empty(); }
   bool can_abandon() const override { return true; }
   void begin_abandonable(std::uint32_t stream) override {
     abandonable_ = stream;
@@ -50,6 +50,7 @@ class MpiTransport final : public Transport {
   std::vector<int> completed_;
   std::deque<Transfer*> waiting_sends_;
   unsigned sends_ = 0;
+  bool failed_ = false;  // a message will never come
   std::uint32_t abandonable_ = 0;
   std::vector<int> sent_to_;  // in the abandonable stream, a rank a message
 };
