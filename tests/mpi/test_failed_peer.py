@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import FAMILY, NATIVE_ENV, run_mpi, stretto_env
+from mpi_jobs import FAMILY, NATIVE_ENV, at_most, run_mpi, stretto_env
 
 Compiled = Callable[..., Path]
 WAYS: dict[str, dict[str, object] | None] = {
@@ -26,5 +26,6 @@ def test_those_who_are_left_get_an_error_and_go_on(compiled: Compiled, way: str,
     run_mpi(program, 1).check()  # or skip
     settings = WAYS[way]
     env = NATIVE_ENV if settings is None else stretto_env(**settings)
-    outcome = run_mpi([program, collective], 4, env, options=["--with-ft", "ulfm"], limit_s=60)
-    assert sorted(outcome.lines("rank ")) == [f"rank {rank}: ok" for rank in (0, 2, 3)], outcome.output
+    ranks = at_most(4)
+    outcome = run_mpi([program, collective], ranks, env, options=["--with-ft", "ulfm"], limit_s=60)
+    assert sorted(outcome.lines("rank ")) == [f"{rank}: ok" for rank in range(ranks) if rank != 1], outcome.output

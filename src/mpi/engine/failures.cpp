@@ -8,13 +8,15 @@
 
 namespace stretto::mpi {
 
-void Failures::watch(MPI_Comm comm) {
+void Failures::watch([[maybe_unused]] MPI_Comm comm) {
+#ifdef OPEN_MPI  // MPICH 5.0.2 has these functions, which end the program
   comm_ = comm;
   const auto find = [](const char* name, auto& function) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(RTLD_DEFAULT, name));
   };
   find("PMPIX_Comm_failure_ack", acknowledge_);
   find("PMPIX_Comm_failure_get_acked", get_acknowledged_);
+#endif
 }
 
 bool Failures::any_of(const Channel& members) const {

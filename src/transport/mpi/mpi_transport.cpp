@@ -30,20 +30,21 @@ void MpiTransport::post(Transfer& transfer) {
     const std::size_t at = part * kPartBytes;
     const int count = static_cast<int>(std::min(kPartBytes, transfer.bytes - at));
     MPI_Request request = MPI_REQUEST_NULL;
+    int result = MPI_SUCCESS;
     if (sends) {
-      PMPI_Isend(transfer.data + at, count, MPI_BYTE, channel_.real(transfer.peer),
-                 channel_.tag_of(transfer.peer, transfer.stream), channel_.comm(), &request);
+      result = PMPI_Isend(transfer.data + at, count, MPI_BYTE, channel_.real(transfer.peer),
+                          channel_.tag_of(transfer.peer, transfer.stream), channel_.comm(), &request);
     } else {
       const int source = transfer.peer == kAnyRank ? MPI_ANY_SOURCE : channel_.real(transfer.peer);
-      PMPI_Irecv(transfer.data + at, count, MPI_BYTE, source, channel_.own_tag(transfer.stream), channel_.comm(),
-                 &request);
+      result = PMPI_Irecv(transfer.data + at, count, MPI_BYTE, source, channel_.own_tag(transfer.stream),
+                          channel_.comm(), &request);
     }
     int done = 0;
-    int result = MPI_SUCCESS;
     // Most small messages are, and then cost no round through progress(). Those that are begun ahead are not, and MPI
     // that is asked in vain may give the core away: 0.6 ms for each of a root's receives on emulated nodes.
-    if (!ahead) result = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (result == MPI_SUCCESS && !ahead) result = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
     failed_ = failed_ || result != MPI_SUCCESS;
+    if (failed_) return;  // nobody goes on with what has not come; progress() stops the call
     if (done != 0) {
       finish_part(transfer);
     } else {
