@@ -45,7 +45,7 @@ def driver(request: pytest.FixtureRequest, compiled: Compiled, tmp_path: Path) -
 @pytest.mark.parametrize("driver", DRIVERS, indirect=True)
 @pytest.mark.parametrize(("way", "ranks"), [("ordered", 3), ("shared", 4)])
 def test_buffers_on_gpus(compiled: Compiled, driver: Path, way: str, ranks: int) -> None:
-    words: list[str | Path] = [compiled("devices/gpu_buffers.c"), driver, "1", "150"]
+    words: list[str | Path] = [compiled("devices/gpu_buffers.c"), driver, "1", "200"]
     words += ["ordered"] if way == "ordered" else []
     output = run_mpi(words, ranks, stretto_env(**WAYS[way])).check().output
     ends = re.findall(r"^rank \d: (\d+) calls differ, (\d+) copies$", output, re.MULTILINE)

@@ -122,8 +122,9 @@ const Call& DistributionCall::begin() {
   call_.count = own_bytes_;
   call_.blocks = all_.blocks();
   std::byte* all = all_.is_there() ? all_.data() : nullptr;
-  call_.input = scatter ? all : own_data();
-  call_.output = scatter ? own_data() : all;
+  std::byte* own = own_ ? own_->data() : all + own_at_;
+  call_.input = scatter ? all : own;
+  call_.output = scatter ? own : all;
   return call_;
 }
 
@@ -159,8 +160,8 @@ const Call& AlltoallCall::begin() {
   source().pack();
   call_.blocks = source().blocks();
   call_.output_blocks = output_.blocks();
-  call_.input = source().data();
   call_.output = output_.data();
+  call_.input = in_place() ? call_.output : input_.data();
   return call_;
 }
 

@@ -81,7 +81,6 @@ class DistributionCall final : public PreparedCall {
  private:
   bool in_place(const void* buffer) const { return at_root_ && buffer == MPI_IN_PLACE; }
   bool find_own(Side all);
-  std::byte* own_data() { return own_ ? own_->data() : all_.data() + own_at_; }
 
   Direction direction_;
   int root_;  // of an allgather this rank, which the engine need not know

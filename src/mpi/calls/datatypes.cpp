@@ -250,14 +250,9 @@ PackedBuffer::PackedBuffer(void* buffer, MPI_Datatype datatype, const Layout& la
 }
 
 PackedBuffer::PackedBuffer(void* buffer, MPI_Count count, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm)
-    : buffer_(buffer), datatype_(datatype), layout_(layout), comm_(comm) {
-  if (layout_.ordered) {
-    view_ = HostView(buffer, 0, static_cast<MPI_Aint>(static_cast<std::size_t>(count) * layout_.bytes));
-    return;
-  }
-  stretches_ = {{0, count}};
-  view_ = view_of(buffer, datatype, stretches_);
-  copy_.resize(static_cast<std::size_t>(count) * layout_.bytes);
+    : PackedBuffer(buffer, datatype, layout, comm,
+                   layout.ordered ? std::vector<Stretch>{} : std::vector{Stretch{0, count}}) {
+  if (layout_.ordered) view_ = HostView(buffer, 0, static_cast<MPI_Aint>(count) * static_cast<MPI_Aint>(layout_.bytes));
 }
 
 // Calls function(address, count, datatype, place in the copy) in slices that MPI's ints can count.

@@ -15,8 +15,7 @@ bool CallWatch::is_hopeless() {
 }
 
 bool CallWatch::look(std::int64_t now_ns) {
-  failed_peer_ = failures_.any_of(members_);
-  if (failed_peer_) return true;
+  if (failures_.any_of(members_)) return true;
   if (ledger_ == nullptr) return false;
   if (ledger_->is_revoked() || ledger_->find_difference(/*counts_too=*/false)) return true;
   if (!ledger_->find_difference(/*counts_too=*/true)) {
@@ -31,7 +30,7 @@ Fault CallWatch::find_fault() {
   using Revoked = Ledger::Revoked;
   const Revoked before = ledger_ != nullptr ? ledger_->revoked() : Revoked::no;
   // Others may have been told of a failure before this rank is, and a message may be lost before anybody is told.
-  if (before == Revoked::failed_peer || failed_peer_ || failures_.any_of(members_)) {
+  if (before == Revoked::failed_peer || failures_.any_of(members_)) {
     if (ledger_ != nullptr) ledger_->revoke(Revoked::failed_peer);
     return {Fault::Kind::failed_peer};
   }

@@ -48,7 +48,6 @@ class CallWatch final : public Watchdog {
   bool look(std::int64_t now_ns);
 
   bool over_ = false;
-  bool failed_peer_ = false;
   std::int64_t next_look_ns_ = 0;
   std::int64_t counts_differ_since_ns_ = 0;  // 0: they do not
 };
