@@ -34,6 +34,7 @@ int Handler::drive(const Attempt& attempt) {
   Runtime& runtime = Runtime::get();
   if (!runtime.any_in_flight()) return native_();
   const ReentryGuard guard;
+  NativeCall::announce();
   for (unsigned idle_rounds = 0;; ++idle_rounds) {
     const bool progressed = runtime.background().poll_all();
     int done = 0;
@@ -105,7 +106,7 @@ int Handler::look(int count, MPI_Request* requests, const Completed& completed) 
       count, requests,
       [&](int* done) {
         *done = 1;
-        return native_();
+        return native_.look();
       },
       completed);
 }
@@ -137,7 +138,7 @@ int Handler::Testsome(int count, MPI_Request* requests, int* completed, int* ind
 int Handler::Request_get_status(MPI_Request, int*, MPI_Status*) noexcept {
   return drive([&](int* done) {
     *done = 1;
-    return native_();
+    return native_.look();
   });
 }
 

@@ -128,15 +128,22 @@ static int create(stretto::mpi::NativeCall native, const MPI_Comm* newcomm) {
 #define STRETTO_SPAWN(name, parameters, arguments)                                      \
   STRETTO_BOTH(name, parameters, arguments, stretto::mpi::Runtime::get().meet_others(); \
                const stretto::mpi::PreloadGuard children; return native();)
+#define STRETTO_PASSED(name, parameters, arguments) STRETTO_BOTH(name, parameters, arguments, return native();)
+#define STRETTO_LOOK(name, parameters, arguments) STRETTO_BOTH(name, parameters, arguments, return native.look();)
 #include "mpi/entry/calls.def"
 
 #define STRETTO_STARTER(name, parameters, arguments) STRETTO_BOTH(name, parameters, arguments, return start(native);)
 #define STRETTO_WINDOW(name, parameters, arguments) STRETTO_BOTH(name, parameters, arguments, return make(native);)
 STRETTO_STARTER(Comm_idup, (MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request), (comm, newcomm, request))
+STRETTO_STARTER(Grequest_start,
+                (MPI_Grequest_query_function * query, MPI_Grequest_free_function* release,
+                 MPI_Grequest_cancel_function* cancel, void* state, MPI_Request* request),
+                (query, release, cancel, state, request))
 STRETTO_WINDOW(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* window), (info, comm, window))
 #define STRETTO_NAME(name) name
 #define COUNT int
 #define UNIT int
+#include "mpi/entry/passed.def"
 #include "mpi/entry/starters.def"
 #undef STRETTO_NAME
 #undef COUNT
@@ -145,6 +152,7 @@ STRETTO_WINDOW(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* windo
 #define STRETTO_NAME(name) name##_c
 #define COUNT MPI_Count
 #define UNIT MPI_Aint
+#include "mpi/entry/passed.def"
 #include "mpi/entry/starters.def"
 #undef COUNT
 #undef UNIT

@@ -3,6 +3,9 @@
 
 #include <mpi.h>
 
+#include "core/clock.hpp"
+#include "transport/shm/doorbell.hpp"
+
 namespace stretto::mpi {
 
 /// Whether the MPI library takes one buffer for both sides of a collective call.
@@ -16,15 +19,41 @@ inline constexpr bool kTakesSameBuffer = false;
 /// Ends the process with a message if there is none.
 void* next_symbol(const char* symbol);
 
-/// A call passed through with the program's own arguments. Refers to the caller's stack.
+/// A call passed through with the program's own arguments. Refers to the caller's stack. Others of the node that sleep
+/// in a collective of ours may be needed for it.
 class NativeCall {
  public:
+  /// Rung before a call; null where not all whom MPI may need here would hear it, or ring it.
+  static inline shm::Doorbell* doorbell = nullptr;
+
   template <class Function>
   explicit NativeCall(const Function& function)
       : object_(&function), invoke_([](const void* object) { return (*static_cast<const Function*>(object))(); }) {}
-  int operator()() const { return invoke_(object_); }
+  int operator()() const {
+    announce();
+    return invoke_(object_);
+  }
+  /// The same of a call that only looks, and that a program may make all the time.
+  int look() const {
+    if (is_heard()) announce_a_look();
+    return invoke_(object_);
+  }
+  static void announce() {
+    if (is_heard()) [[unlikely]]
+      doorbell->ring();
+  }
 
  private:
+  static bool is_heard() { return doorbell != nullptr && doorbell->is_heard(); }
+  static void announce_a_look() {
+    constexpr std::int64_t kBetweenLooksNs = 1'000'000;
+    static thread_local std::int64_t latest_ns = 0;
+    const std::int64_t now_ns = monotonic_ns();
+    if (now_ns - latest_ns < kBetweenLooksNs) return;
+    latest_ns = now_ns;
+    doorbell->ring();
+  }
+
   const void* object_;
   int (*invoke_)(const void*);
 };

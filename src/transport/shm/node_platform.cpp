@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <climits>
+#include <cstdint>
+#include <utility>
 
 #include "core/clock.hpp"
 #include "transport/shm/single_copy.hpp"
@@ -30,13 +33,20 @@ constexpr std::int64_t kYieldForNs = 200'000'000;
 // ranks compute 0.2 % longer than under Open MPI, which yields; these end within 0.05 % of it (8 ranks, 2 cores).
 constexpr std::int64_t kSleepGridNs = 4'000'000;
 constexpr std::int64_t kLongestSleepNs = 32'000'000;
-// Before that naps of 0.5, 1 and 2 ms, lest what MPI has still to send, though its request is complete, stay here for
-// long. And while the program has something under way in MPI, for which others may need this rank, nothing but short
-// naps, each with a look; when the look has moved something, more is likely to come, and the rank stays awake.
+// When MPI has moved something, or a rank has rung that may want something moved, more is likely to come, and the rank
+// stays awake for a while. After that, where all who may need it ring, its naps are a quarter of the time since: what
+// comes all the same without a ring, such as what MPI has still to send though its request is complete, is at most that
+// much later. (docs/decisions/0021-waiting-looks-after-mpi.md)
+constexpr std::int64_t kPartOfQuiet = 4;
+// Where not all ring, naps of 0.5, 1 and 2 ms come before the sleeps. And while the program has something under way in
+// MPI, for which others may need this rank, nothing but short naps, each with a look.
 constexpr std::int64_t kFirstNapNs = 500'000;
 constexpr std::int64_t kShortNapNs = 20'000;  // to which the kernel adds up to 50 us
 constexpr std::int64_t kAwakeNs = 200'000;
-constexpr std::int64_t kMovedNs = 1'000;  // a look that has moved something takes longer than others by this
+// A look that has moved something takes longer than others by this; the first one after a nap, with cold caches, by
+// that.
+constexpr std::int64_t kMovedNs = 1'000;
+constexpr std::int64_t kMovedColdNs = 5'000;
 
 void pause_instruction() {
 #if defined(__x86_64__)
@@ -77,17 +87,17 @@ void NodePlatform::idle(Signal* sole, std::uint64_t target, unsigned idle_rounds
   const unsigned first_yield = facts_.oversubscribed ? 0 : kSpinRounds;
   if (idle_rounds == first_yield) {
     idle_since_ns_ = latest_look_ns_ = now_ns();
-    awake_until_ns_ = 0;
+    stirred_ns_ = idle_since_ns_;
     crowded_ = false;
     sleep_ns_ = kFirstNapNs;
   }
   const bool may_nap = sole != nullptr && (crowded_ || latest_look_ns_ - idle_since_ns_ > kYieldForNs);
   if (!may_nap && idle_rounds % kRoundsPerPoke == kRoundsPerPoke - 1 && facts_.poke != nullptr)
     facts_.poke(facts_.poke_context);  // not timed, which is not free
-  // A peer may wait for us in MPI.
-  if (may_nap && poke()) awake_until_ns_ = now_ns() + kAwakeNs;
-  if (may_nap && now_ns() >= awake_until_ns_) {
-    nap(*sole, target);
+  if (may_nap && is_stirred()) stirred_ns_ = now_ns();
+  if (may_nap && now_ns() - stirred_ns_ >= kAwakeNs) {
+    may_listen() ? listen(*sole, target) : nap(*sole, target);
+    is_cold_ = true;
     latest_look_ns_ = now_ns();
     return;
   }
@@ -104,7 +114,24 @@ bool NodePlatform::poke() {
   facts_.poke(facts_.poke_context);
   const std::int64_t took = now_ns() - begin;
   if (quiet_poke_ns_ == 0 || took < quiet_poke_ns_) quiet_poke_ns_ = took;
-  return took > quiet_poke_ns_ + kMovedNs;
+  return took > quiet_poke_ns_ + (std::exchange(is_cold_, false) ? kMovedColdNs : kMovedNs);
+}
+
+// A peer may wait for us in MPI. Looks after all that has been rung for.
+bool NodePlatform::is_stirred() {
+  const std::uint32_t rings = facts_.doorbell == nullptr ? 0 : facts_.doorbell->rings.load(std::memory_order_seq_cst);
+  const bool rung = std::exchange(heard_, rings) != rings;
+  return poke() || rung;
+}
+
+bool NodePlatform::may_listen() const {
+  return facts_.doorbell != nullptr && can_hear_ && !facts_.strangers->load(std::memory_order_relaxed);
+}
+
+void NodePlatform::listen(Signal& signal, std::uint64_t target) {
+  const std::int64_t now = now_ns();
+  const std::int64_t nap_ns = std::clamp((now - stirred_ns_) / kPartOfQuiet, kShortNapNs, kLongestSleepNs);
+  sleep_on(signal, target, nap_ns >= kSleepGridNs ? next_grid_point(now + nap_ns) : now + nap_ns);
 }
 
 void NodePlatform::nap(Signal& signal, std::uint64_t target) {
@@ -118,14 +145,36 @@ void NodePlatform::nap(Signal& signal, std::uint64_t target) {
   if (!needed) sleep_ns_ *= 2;
 }
 
+// By the monotonic clock.
 void NodePlatform::sleep_on(Signal& signal, std::uint64_t target, std::int64_t until_ns) {
-  const timespec until{until_ns / 1'000'000'000, until_ns % 1'000'000'000};
   signal.sleepers.fetch_add(1, std::memory_order_seq_cst);
-  const std::uint64_t seen = signal.value.load(std::memory_order_seq_cst);
-  if (seen < target)  // by the monotonic clock
-    syscall(SYS_futex, low_word(signal), FUTEX_WAIT_BITSET, static_cast<std::uint32_t>(seen), &until, nullptr,
-            FUTEX_BITSET_MATCH_ANY);
+  const std::uint64_t value = signal.value.load(std::memory_order_seq_cst);
+  const auto seen = static_cast<std::uint32_t>(value);
+  if (value < target && !(may_listen() && sleep_on_bell_too(signal, seen, until_ns))) {
+    const timespec until{until_ns / 1'000'000'000, until_ns % 1'000'000'000};
+    syscall(SYS_futex, low_word(signal), FUTEX_WAIT_BITSET, seen, &until, nullptr, FUTEX_BITSET_MATCH_ANY);
+  }
   signal.sleepers.fetch_add(static_cast<std::uint32_t>(-1), std::memory_order_seq_cst);
+}
+
+// False where the kernel cannot wait for two words (before Linux 5.16).
+bool NodePlatform::sleep_on_bell_too([[maybe_unused]] Signal& signal, [[maybe_unused]] std::uint32_t seen,
+                                     [[maybe_unused]] std::int64_t until_ns) {
+#ifdef SYS_futex_waitv
+  const timespec until{until_ns / 1'000'000'000, until_ns % 1'000'000'000};
+  Doorbell& bell = *facts_.doorbell;
+  const auto address = [](const void* word) { return reinterpret_cast<std::uintptr_t>(word); };
+  struct futex_waitv words[2] = {{seen, address(low_word(signal)), FUTEX_32, 0},
+                                 {heard_, address(bell.rings.raw()), FUTEX_32, 0}};
+  bell.listeners.fetch_add(1, std::memory_order_seq_cst);  // Dekker again: a caller rings if it sees this
+  const long result = syscall(SYS_futex_waitv, words, 2, 0, &until, CLOCK_MONOTONIC);
+  can_hear_ = result >= 0 || errno != ENOSYS;
+  bell.listeners.fetch_add(static_cast<std::uint32_t>(-1), std::memory_order_seq_cst);
+  if (bell.rings.load(std::memory_order_relaxed) != heard_) bell.pass_on();
+#else
+  can_hear_ = false;
+#endif
+  return can_hear_;
 }
 
 bool NodePlatform::read_peer(int peer, void* to, std::uint64_t address, std::size_t bytes) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/platform.hpp"
+#include "transport/shm/doorbell.hpp"
 
 namespace stretto::shm {
 
@@ -18,6 +19,8 @@ struct NodeFacts {
   void (*poke)(void*) = nullptr;  // drives MPI's progress
   void* poke_context = nullptr;
   const std::atomic<int>* open = nullptr;  // what the program has under way in MPI, for which others may need this rank
+  Doorbell* doorbell = nullptr;  // rung by all who may begin anything in MPI that needs this rank, but for strangers
+  const std::atomic<bool>* strangers = nullptr;  // whether there are any
 };
 
 class NodePlatform : public Platform {
@@ -34,15 +37,22 @@ class NodePlatform : public Platform {
 
  private:
   bool poke();
+  bool is_stirred();
+  bool may_listen() const;
   void nap(Signal& signal, std::uint64_t target);
+  void listen(Signal& signal, std::uint64_t target);
   void sleep_on(Signal& signal, std::uint64_t target, std::int64_t until_ns);
+  bool sleep_on_bell_too(Signal& signal, std::uint32_t seen, std::int64_t until_ns);
 
   NodeFacts facts_;
   std::int64_t idle_since_ns_ = 0;
   std::int64_t latest_look_ns_ = 0;
   std::int64_t sleep_ns_ = 0;
-  std::int64_t awake_until_ns_ = 0;
+  std::int64_t stirred_ns_ = 0;     // while waiting: when something has last come up in MPI
+  std::uint32_t heard_ = 0;         // of the doorbell's rings
+  bool can_hear_ = true;            // as far as is known of the kernel
   std::int64_t quiet_poke_ns_ = 0;  // the shortest so far: nothing moved in it
+  bool is_cold_ = false;            // this rank has just slept
   bool crowded_ = false;            // while waiting: somebody else has work for this core
 };
 

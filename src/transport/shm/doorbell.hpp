@@ -1,0 +1,25 @@
+// A doorbell of a node: ranks that sleep while they wait listen to it, and whoever makes a call of MPI's rings.
+//
+// Whatever comes up for a rank's MPI library, a message, an atomic operation on its window, another's part of a
+// collective, begins with some rank's call, and passes through Stretto. So nobody need look after MPI while nobody
+// calls it. A caller pays for one look at `listeners`, and for a system call only where somebody sleeps.
+#pragma once
+
+#include <cstdint>
+
+#include "core/atomic.hpp"
+
+namespace stretto::shm {
+
+/// In memory that the ranks of a node share; zeroed memory is the valid start.
+struct alignas(128) Doorbell {
+  Atomic<std::uint32_t> listeners;  // that sleep
+  Atomic<std::uint32_t> rings;      // so far: what they sleep on
+
+  bool is_heard() const { return listeners.load(std::memory_order_seq_cst) > 0; }
+  void ring();
+  /// By each listener that a ring has woken. A ring itself wakes two: a caller must not pay for all ranks of a node.
+  void pass_on();
+};
+
+}  // namespace stretto::shm
