@@ -6,14 +6,14 @@
 
 namespace stretto::shm {
 
-void Doorbell::ring() {
+int Doorbell::ring() {
   rings.fetch_add(1, std::memory_order_seq_cst);
-  pass_on();
+  return pass_on();
 }
 
-void Doorbell::pass_on() {
-  constexpr int kWoken = 2;
-  if (is_heard()) syscall(SYS_futex, rings.raw(), FUTEX_WAKE, kWoken);
+int Doorbell::pass_on() {
+  constexpr int kMost = 2;
+  return is_heard() ? static_cast<int>(syscall(SYS_futex, rings.raw(), FUTEX_WAKE, kMost)) : 0;
 }
 
 }  // namespace stretto::shm

@@ -17,9 +17,10 @@ struct alignas(128) Doorbell {
   Atomic<std::uint32_t> rings;      // so far: what they sleep on
 
   bool is_heard() const { return listeners.load(std::memory_order_seq_cst) > 0; }
-  void ring();
+  /// Returns how many it has woken.
+  int ring();
   /// By each listener that a ring has woken. A ring itself wakes two: a caller must not pay for all ranks of a node.
-  void pass_on();
+  int pass_on();
 };
 
 }  // namespace stretto::shm
