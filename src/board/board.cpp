@@ -1,6 +1,7 @@
 #include "board/board.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace stretto {
@@ -19,31 +20,76 @@ struct Carver {
   }
 };
 
+template <class T>
+void zero(T* array, std::size_t count) {
+  std::memset(static_cast<void*>(array), 0, count * sizeof(T));
+}
+
 }  // namespace
 
+// Where everything is.
+struct Board::Layout {
+  Layout(std::byte* memory, std::size_t ranks, std::size_t ring) {
+    Carver carver{memory};
+    generations = carver.take<Generation>(ring);
+    order = carver.take<Arrival>(ring * ranks);
+    presence = carver.take<Presence>(ranks);
+    slots = carver.take<Slot>(ring * ranks);
+    chunks = carver.take<Chunk>(2 * kMaxChunks);
+    small_slot_data = carver.take<std::byte>(ring * ranks * kSmallSlotBytes);
+    slot_data = carver.take<std::byte>(2 * ranks * kSlotBytes);
+    bytes = carver.used;
+  }
+
+  Generation* generations;
+  Arrival* order;
+  Presence* presence;
+  Slot* slots;
+  Chunk* chunks;
+  std::byte* small_slot_data;
+  std::byte* slot_data;
+  std::size_t bytes;
+};
+
 std::size_t Board::memory_bytes(int ranks, std::size_t generations) {
+  return Layout(nullptr, static_cast<std::size_t>(ranks), generations).bytes;
+}
+
+// Not the data of messages, of which nothing is read but what has been written in the same call.
+void Board::clear(std::byte* memory, int ranks, std::size_t generations) {
   const auto count = static_cast<std::size_t>(ranks);
-  Carver carver{nullptr};
-  carver.take<Generation>(generations);
-  carver.take<Arrival>(generations * count);
-  carver.take<Presence>(count);
-  carver.take<Slot>(generations * count);
-  carver.take<Chunk>(2 * kMaxChunks);
-  carver.take<std::byte>(generations * count * kSmallSlotBytes);
-  carver.take<std::byte>(2 * count * kSlotBytes);
-  return carver.used;
+  const Layout board(memory, count, generations);
+  std::uint64_t latest = 0;
+  for (std::size_t rank = 0; rank < count; ++rank)
+    latest = std::max(latest, board.presence[rank].left.value.load(std::memory_order_acquire));
+  zero(board.presence, count);
+  const std::uint64_t calls =
+      latest - std::min<std::uint64_t>(latest, generations);  // the first has number `ring_` + 1
+  const std::size_t places = std::min<std::uint64_t>(calls, generations);
+  for (std::size_t call = 1; call <= places; ++call) {
+    const std::size_t place = call % generations;
+    zero(board.generations + place, 1);
+    zero(board.order + place * count, count);
+    zero(board.slots + place * count, count);
+  }
+  for (std::size_t parity = 0; parity < 2; ++parity) {
+    Chunk* const chunks = board.chunks + parity * kMaxChunks;
+    std::size_t used = 0;  // calls use the first ones
+    while (used < kMaxChunks && chunks[used].finished.value.load(std::memory_order_relaxed) > 0) ++used;
+    zero(chunks, used);
+  }
 }
 
 Board::Board(std::byte* memory, int ranks, int rank, std::size_t generations)
     : ring_(generations), ranks_(static_cast<std::size_t>(ranks)), rank_(rank), arrivals_before_(generations) {
-  Carver carver{memory};
-  generations_ = carver.take<Generation>(ring_);
-  order_ = carver.take<Arrival>(ring_ * ranks_);
-  presence_ = carver.take<Presence>(ranks_);
-  slots_ = carver.take<Slot>(ring_ * ranks_);
-  chunks_ = carver.take<Chunk>(2 * kMaxChunks);
-  small_slot_data_ = carver.take<std::byte>(ring_ * ranks_ * kSmallSlotBytes);
-  slot_data_ = carver.take<std::byte>(2 * ranks_ * kSlotBytes);
+  const Layout layout(memory, ranks_, ring_);
+  generations_ = layout.generations;
+  order_ = layout.order;
+  presence_ = layout.presence;
+  slots_ = layout.slots;
+  chunks_ = layout.chunks;
+  small_slot_data_ = layout.small_slot_data;
+  slot_data_ = layout.slot_data;
 }
 
 void Board::begin(bool new_message, BoardUse use) {

@@ -84,6 +84,9 @@ class Board {
   /// Bytes of zeroed, line-aligned shared memory that a board of `ranks` ranks needs (without pool).
   static std::size_t memory_bytes(int ranks, std::size_t generations = kGenerations);
 
+  /// Makes zeroed again what a board of as many ranks has used, in memory that nobody uses any more.
+  static void clear(std::byte* memory, int ranks, std::size_t generations = kGenerations);
+
   /// A rank may be `generations` calls ahead, at least 2: with few, tests soon come to use a place in the ring again.
   Board(std::byte* memory, int ranks, int rank, std::size_t generations = kGenerations);
 
@@ -148,6 +151,7 @@ class Board {
   std::byte* pool() { return pool_->memory + parity() * pool_->window(); }
 
  private:
+  struct Layout;
   void take_half_of_pool();
   bool others_left_pool() const;
 

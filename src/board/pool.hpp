@@ -5,6 +5,7 @@
 // have one thread for MPI (docs/decisions/0022-memory-of-a-node.md).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +31,13 @@ struct Pool {
   std::byte* memory = nullptr;
   std::size_t bytes = 0;
   std::array<Use, 2> latest{};  // of each half
+
+  /// Whether the ranks of all calls so far have left it. A rank may begin another at any time.
+  bool is_left() const {
+    return std::ranges::all_of(latest, [](const Use& use) {
+      return std::ranges::all_of(use.ranks, [&](const Presence& rank) { return rank.left.reached(use.call); });
+    });
+  }
 
   /// The largest message that one call can hold: half of it, as calls alternate between the halves.
   std::size_t window() const { return bytes / 2; }

@@ -66,6 +66,12 @@ constexpr std::string_view name_of(Collective collective) {
   return kNames[static_cast<std::size_t>(collective)];
 }
 
+/// Whether no rank can end such a call, of at least a byte a rank, before all have begun it.
+constexpr bool meets_all(Collective collective, std::size_t bytes) {
+  return collective == Collective::barrier ||
+         (bytes > 0 && (collective == Collective::allreduce || collective == Collective::allgather));
+}
+
 /// A run of elements.
 struct Block {
   std::size_t first;

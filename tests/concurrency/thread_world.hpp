@@ -59,6 +59,23 @@ class ThreadWorld {
     for (std::thread& thread : threads) thread.join();
   }
 
+  /// Whether boards and mailboxes are zeroed again once cleared, but for the data of messages. No use of it after.
+  bool clears() {
+    const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+    bool clear = true;
+    for (Node& node : nodes_) {
+      std::byte* const board = aligned(node.board);
+      Board::clear(board, node.ranks, kGenerations);
+      const std::size_t data =
+          static_cast<std::size_t>(node.ranks) * (kGenerations * Board::kSmallSlotBytes + 2 * Board::kSlotBytes);
+      clear = clear && std::all_of(board, board + Board::memory_bytes(node.ranks, kGenerations) - data, is_zero);
+    }
+    const int ranks = static_cast<int>(ranks_.size());
+    std::byte* const mailboxes = aligned(mailbox_memory_);
+    shm::MailboxTransport::clear(mailboxes, ranks);
+    return clear && std::all_of(mailboxes, mailboxes + shm::MailboxTransport::memory_bytes(ranks), is_zero);
+  }
+
  private:
   /// Single copy between threads is a plain copy, which the sanitizer sees.
   struct ThreadPlatform final : Base {

@@ -32,6 +32,7 @@ TEST_P(OnThreads, BackToBack) {
   for (int ranks : is_brief() ? std::vector{2, 3, 5} : std::vector{1, 2, 3, 4, 8}) {
     ThreadWorld<RealThreads> world(ranks);
     run_back_to_back(world, GetParam());
+    EXPECT_TRUE(world.clears());
   }
 }
 
@@ -73,6 +74,7 @@ TEST(Threads, MixedCallsBackToBack) {
         co_await run_and_check(g, algorithm, shape, call, "mixed seed " + std::to_string(seed));
       }
     });
+    EXPECT_TRUE(world.clears());
   }
 }
 

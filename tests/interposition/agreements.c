@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "../mpi/collectives.h"
 
+enum { kMany = 200 }; /* in turn; so many at once would not find memory */
+
 static int (*counted)(void);
 
 static void say(const char* when) {
@@ -30,6 +32,13 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&comm);
     say(calls == 10 ? "communicator of few calls" : "communicator of many calls");
   }
+  for (int made = 0; made < kMany; made++) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    allreduces(comm, 20, 1);
+    MPI_Comm_free(&comm);
+  }
+  say("many communicators");
   allreduces(MPI_COMM_WORLD, 1, 100000);
   say("first long call");
   allreduces(MPI_COMM_WORLD, 10, 100000);

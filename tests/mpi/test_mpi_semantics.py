@@ -142,6 +142,11 @@ def test_a_root_is_through_with_many_broadcasts_before_anybody_comes(compiled: C
     run_mpi(compiled("mpi/early_broadcasts.c"), ranks, stretto_env(bcast="arrival_copy")).check()
 
 
+@pytest.mark.parametrize("ranks", (2, 3))
+def test_a_pool_that_is_not_used_is_given_back(compiled: Compiled, ranks: int) -> None:
+    run_mpi(compiled("mpi/idle_pool.c"), ranks, loading_env("default")).check()
+
+
 def test_as_many_communicators_as_without_stretto(compiled: Compiled) -> None:
     """All that MPICH has, and far more than half of it; of Open MPI's 65 000 no more than are quickly made."""
     program: list[str | Path] = [compiled("mpi/most_communicators.c"), "2500"]

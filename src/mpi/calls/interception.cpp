@@ -39,9 +39,11 @@ const Algorithm* Interception::choose_for(const CallOutline& call) const {
 bool Interception::set_up(const Algorithm& algorithm, const CallOutline& call) {
   Engine& engine = *communicator_->engine;
   const int ranks = communicator_->size;
-  const bool pool = !algorithm.needs_pool(call.bytes(), ranks) ||
-                    engine.ensure_pool(algorithm.messages_in_pool(ranks) * call.bytes());
-  if (!pool) return false;
+  if (!algorithm.needs_pool(call.bytes(), ranks)) {
+    engine.pass_without_pool(collective_, call.bytes());
+  } else if (!engine.ensure_pool(algorithm.messages_in_pool(ranks) * call.bytes())) {
+    return false;
+  }
   const Configuration& configuration = runtime_.configuration();
   engine.ensure_insides(algorithm, configuration, &algorithm == configuration.choice(collective_).algorithm);
   if (algorithm.needs_prediction() && !engine.anticipates(collective_)) runtime_.anticipate(engine, collective_);

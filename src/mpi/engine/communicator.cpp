@@ -39,13 +39,21 @@ void poke_mpi(void* world) {
 
 std::unique_ptr<Engine> Engine::make(MPI_Comm comm, World& world, const Configuration& configuration,
                                      const OpenOperations& open) {
-  std::unique_ptr<Channel> channel = Channel::open(comm, world.carrier(), Anticipation::kRuns);
-  if (channel == nullptr) return nullptr;
-  return std::unique_ptr<Engine>(new Engine(comm, world, std::move(channel), configuration, open));
+  int rank = 0;
+  int size = 0;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &size);
+  std::int32_t part = rank == 0 ? NodeShare::offer(size, world) : -1;
+  std::unique_ptr<Channel> channel = Channel::open(comm, world.carrier(), Anticipation::kRuns, &part);
+  if (channel == nullptr) {
+    NodeShare::accept(part, true, rank == 0, world);
+    return nullptr;
+  }
+  return std::unique_ptr<Engine>(new Engine(comm, world, std::move(channel), part, configuration, open));
 }
 
-Engine::Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, const Configuration& configuration,
-               const OpenOperations& open)
+Engine::Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, std::int32_t offered_part,
+               const Configuration& configuration, const OpenOperations& open)
     : comm_(comm),
       world_(world),
       channel_(std::move(channel)),
@@ -60,6 +68,7 @@ Engine::Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, co
   shared_nodes_.boards = can_share_memory() && shared_nodes_.count > 0;  // until one is refused
   shares_memory_ = limit > 0 && count_nodes(nodes_) == 1;
   expected_pool_window_ = NodeShare::largest_pool(limit) / 2;
+  part_ = NodeShare::accept(offered_part, count_nodes(nodes_) > 1, rank_ == 0, world_);
 }
 
 Engine::~Engine() {
@@ -74,16 +83,16 @@ void Engine::close() {
 }
 
 bool Engine::share_memory() {
-  NodeShare::Members members{comm_, rank_, size_, {}, most_on_a_node(nodes_), single_copy_};
+  NodeShare::Members members{comm_, rank_, size_, {}, most_on_a_node(nodes_)};
   for (int rank = 0; rank < size_; ++rank) {
     if (nodes_[static_cast<std::size_t>(rank)] != nodes_[static_cast<std::size_t>(rank_)]) continue;
     members.mates.push_back(rank);
     members.real_mates.push_back(channel_->real(rank));
   }
-  share_ = NodeShare::make(std::move(members), world_);
-  if (share_ == nullptr) return false;
-  processes_ = share_->processes();
-  return true;
+  if (single_copy_) processes_ = world_.readable(*channel_, members.mates);
+  share_ = NodeShare::make(std::move(members), world_, std::move(part_));
+  if (share_ == nullptr) processes_.clear();
+  return share_ != nullptr;
 }
 
 std::unique_ptr<Transport> Engine::make_transport(Platform& platform) {
@@ -97,7 +106,8 @@ void Engine::make_equipment() {
   took_set_up_ = true;
   if (can_share_memory() && count_nodes(nodes_) == 1) shares_memory_ = share_memory();
   if (share_ == nullptr && !shared_nodes_.boards) expected_pool_window_ = 0;
-  auto platform = make_platform({&processes_, world_.oversubscribed(), &poke_mpi, &world_, &open_.count()});
+  auto platform = make_platform({&processes_, world_.oversubscribed(), &poke_mpi, &world_, &open_.count(),
+                                 world_.doorbell(), world_.strangers()});
   auto transport = make_transport(*platform);
   equipment_ = std::make_unique<Equipment>(*channel_, nodes_, std::move(platform), std::move(transport),
                                            world_.topology_of(*channel_, nodes_));

@@ -38,6 +38,11 @@ class Engine {
 
   /// See NodeShare.
   bool ensure_pool(std::size_t bytes);
+  /// The program has come to a call that uses no pool. Now and then an idle one is given back.
+  void pass_without_pool(Collective collective, std::size_t bytes) {
+    if (++calls_without_pool_ % kCallsBetweenLooks == 0 && share_ != nullptr && meets_all(collective, bytes))
+      share_->give_back_idle_pool();
+  }
 
   /// The program has come to its next call, which is to be served or left to the MPI library. Not before provide_for.
   void enter(const CallEntry& call);
@@ -88,8 +93,9 @@ class Engine {
   std::pair<int, int> key() const { return {channel_->real(0), channel_->tag_of(0, 0)}; }
 
  private:
-  Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, const Configuration& configuration,
-         const OpenOperations& open);
+  static constexpr std::uint32_t kCallsBetweenLooks = 1024;
+  Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, std::int32_t offered_part,
+         const Configuration& configuration, const OpenOperations& open);
   int place_of(const Algorithm& algorithm) const;
   /// Gives each of several nodes a board, for hierarchies in their memory. Where some node refuses no node has one, and
   /// `shared_nodes` knows.
@@ -109,15 +115,17 @@ class Engine {
   int size_;
   const OpenOperations& open_;
   std::size_t expected_pool_window_ = 0;
+  std::uint32_t calls_without_pool_ = 0;
   bool ahead_allowed_ = false;
   bool took_set_up_ = true;
   bool looked_inside_ = false;  // nodes
   SharedNodes shared_nodes_;
   bool shares_memory_ = false;
-  unsigned anticipated_ = 0;      // a bit a collective
-  std::vector<int> nodes_;        // of each rank the lowest on its node
-  bool single_copy_ = false;      // unless the user does not want it
-  std::vector<pid_t> processes_;  // of the ranks of this node; empty without a board or single copy
+  unsigned anticipated_ = 0;               // a bit a collective
+  std::vector<int> nodes_;                 // of each rank the lowest on its node
+  bool single_copy_ = false;               // unless the user does not want it
+  std::vector<pid_t> processes_;           // of the ranks of this node; empty without a board or single copy
+  std::shared_ptr<NodeShare::Part> part_;  // for the share, until that is made
   std::unique_ptr<NodeShare> share_;
   std::unique_ptr<Equipment> equipment_;  // messages by mailboxes where the ranks can read each other's memory
   std::unique_ptr<CallWatch> watch_;      // where there is a share, or failures can be known

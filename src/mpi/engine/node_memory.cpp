@@ -1,7 +1,9 @@
 #include "mpi/engine/node_memory.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "core/clock.hpp"
 #include "transport/shm/memory_limit.hpp"
 
 namespace stretto::mpi {
@@ -9,7 +11,13 @@ namespace {
 
 constexpr std::size_t kPart = 8;                             // of the node's memory, unless the user has set a bound
 constexpr std::size_t kWorthLooking = std::size_t{1} << 20;  // bytes: less is not what fills a memory
-constexpr std::size_t kLedgerBytes = 4096;
+
+// What is not given out of the arena is bound all the same, but takes no memory: pages are there when they are used.
+std::size_t arena_bytes(std::size_t limit) {
+  constexpr std::size_t kMost = std::size_t{64} << 20;
+  constexpr std::size_t kPartForArena = 8;  // of the bound
+  return std::min(kMost, limit / kPartForArena) / shm::Arena::kLine * shm::Arena::kLine;
+}
 
 std::string mebibytes(std::size_t bytes) { return std::to_string((bytes + (1U << 20) - 1) >> 20) + " MiB"; }
 
@@ -25,21 +33,43 @@ CountedSegment::~CountedSegment() {
   if (counted_by_ != nullptr) counted_by_->give_back(segment_.bytes());
 }
 
+void NodePool::used() {
+  latest_use_ns = monotonic_ns();
+  is_placed = true;
+}
+
+void NodePool::give_back_if_idle() {
+  constexpr std::int64_t kIdleNs = 1'000'000'000;
+  if (!is_placed || monotonic_ns() - latest_use_ns < kIdleNs || !pool.is_left()) return;
+  segment.give_pages_back();
+  is_placed = false;
+}
+
 std::size_t NodeMemory::wanted_limit(std::optional<std::size_t> set) {
   return set ? *set : shm::find_memory_limit().bytes / kPart;
 }
 
-shm::SegmentName NodeMemory::make_ledger() {
+NodeMemory::CommonName NodeMemory::make_common(std::size_t limit) {
   std::string error;
-  ledger_segment_ = shm::Segment::create(kLedgerBytes, error);
-  if (ledger_segment_) ledger_ = reinterpret_cast<Word*>(ledger_segment_.memory());
-  return ledger_segment_.name();
+  common_segment_ = shm::Segment::create(sizeof(Common) + arena_bytes(limit), error);
+  if (common_segment_) common_ = reinterpret_cast<Common*>(common_segment_.memory());
+  made_common_ = has_common();
+  return {common_segment_.name(), common_segment_.bytes()};
 }
 
-void NodeMemory::attach_ledger(const shm::SegmentName& ledger) {
+void NodeMemory::attach_common(const CommonName& name) {
   std::string error;
-  if (ledger.descriptor >= 0) ledger_segment_ = shm::Segment::attach(ledger, kLedgerBytes, error);
-  if (ledger_segment_) ledger_ = reinterpret_cast<Word*>(ledger_segment_.memory());
+  if (name.bytes > 0) common_segment_ = shm::Segment::attach(name.segment, name.bytes, error);
+  if (common_segment_) common_ = reinterpret_cast<Common*>(common_segment_.memory());
+}
+
+void NodeMemory::open(std::size_t limit, bool all_have_common) {
+  limit_ = limit;
+  common_segment_.close_descriptor();
+  if (!all_have_common) return;
+  const std::size_t bytes = std::min(arena_bytes(limit), common_segment_.bytes() - sizeof(Common));
+  arena_.open(common_segment_.memory() + sizeof(Common), bytes, common_->given_out);
+  if (made_common_) used().fetch_add(bytes, std::memory_order_relaxed);
 }
 
 CountedSegment NodeMemory::create(std::size_t bytes, std::string& error) {

@@ -1,8 +1,8 @@
 // NodeMemory: what the engines of all communicators share of a node's memory, within one bound
 // (docs/decisions/0022-memory-of-a-node.md).
 //
-// Segments are made and attached by those who share them; here is what all of them take together, counted in a word
-// that all processes of the node see, and which pools there are.
+// Segments are made and attached by those who share them; here is what all processes of the node have in common, such
+// as a word that counts what all segments take together, and which pools there are.
 #pragma once
 
 #include <mpi.h>
@@ -16,6 +16,8 @@
 
 #include "board/pool.hpp"
 #include "core/atomic.hpp"
+#include "transport/shm/arena.hpp"
+#include "transport/shm/doorbell.hpp"
 #include "transport/shm/segment.hpp"
 
 namespace stretto::mpi {
@@ -37,6 +39,7 @@ class CountedSegment {
   std::size_t bytes() const { return segment_.bytes(); }
   shm::SegmentName name() const { return segment_.name(); }
   void close_descriptor() { segment_.close_descriptor(); }
+  void give_pages_back() { segment_.give_pages_back(); }
 
  private:
   NodeMemory* counted_by_ = nullptr;
@@ -47,7 +50,12 @@ class CountedSegment {
 struct NodePool {
   Pool pool;
   CountedSegment segment;
+  std::int64_t latest_use_ns = 0;  // of this process
+  bool is_placed = false;          // there may be pages
 
+  void used();
+  /// Gives its pages back if it has not been used for a second. No other rank may be about to use it.
+  void give_back_if_idle();
   void move_to(CountedSegment larger) {  // no rank is in a call
     segment = std::move(larger);
     pool = {segment.memory(), segment.bytes()};
@@ -60,15 +68,21 @@ class NodeMemory {
   /// has. Bytes.
   static std::size_t wanted_limit(std::optional<std::size_t> set);
 
-  /// Makes the word that counts: one process of the node.
-  shm::SegmentName make_ledger();
-  /// Goes by it: all others. Where it cannot be had a process counts by itself.
-  void attach_ledger(const shm::SegmentName& ledger);
-  /// All processes have attached, and agreed on the bound.
-  void open(std::size_t limit) {
-    limit_ = limit;
-    ledger_segment_.close_descriptor();
-  }
+  /// What all processes of the node have in common: one of them makes it, for the bound that it wants.
+  struct CommonName {
+    shm::SegmentName segment;
+    std::size_t bytes;
+  };
+  CommonName make_common(std::size_t limit);
+  /// The others go by it. Where it cannot be had a process counts by itself.
+  void attach_common(const CommonName& name);
+  bool has_common() const { return common_ != nullptr; }
+  /// All processes have attached, and agreed on the bound, of which the arena takes a part.
+  void open(std::size_t limit, bool all_have_common);
+  /// Of the processes of this node. Where there is something in common.
+  shm::Doorbell& doorbell() { return common_->doorbell; }
+  /// Of the processes of this node; empty where not all of them, on all nodes, have something in common.
+  shm::Arena& arena() { return arena_; }
 
   std::size_t limit() const { return limit_; }
   /// New zeroed memory within the bound; empty, with `error`, if there is no more.
@@ -79,14 +93,20 @@ class NodeMemory {
 
  private:
   friend class CountedSegment;
-  using Word = Atomic<std::uint64_t>;
-  Word& used() { return ledger_ == nullptr ? own_ledger_ : *ledger_; }
+  struct Common {
+    Atomic<std::uint64_t> used;       // bytes, of the bound
+    Atomic<std::uint64_t> given_out;  // of the arena, which follows
+    shm::Doorbell doorbell;
+  };
+  Atomic<std::uint64_t>& used() { return common_ == nullptr ? own_used_ : common_->used; }
   void give_back(std::size_t bytes) { used().fetch_add(-bytes, std::memory_order_relaxed); }
 
   std::size_t limit_ = 0;
-  shm::Segment ledger_segment_;
-  Word* ledger_ = nullptr;
-  Word own_ledger_{};
+  bool made_common_ = false;
+  shm::Segment common_segment_;
+  Common* common_ = nullptr;
+  shm::Arena arena_;
+  Atomic<std::uint64_t> own_used_{};
   std::map<std::vector<int>, std::weak_ptr<NodePool>> pools_;
 };
 

@@ -1,7 +1,5 @@
 #include "mpi/engine/node_share.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -10,7 +8,6 @@
 
 #include "transport/shm/mailboxes.hpp"
 #include "transport/shm/shared_words.hpp"
-#include "transport/shm/single_copy.hpp"
 
 namespace stretto::mpi {
 namespace {
@@ -27,51 +24,110 @@ void complain_once(bool speaker, const std::string& message) {
 
 std::string mebibytes(std::size_t bytes) { return std::to_string((bytes >> 20) + 1) + " MiB"; }
 
+// What so many ranks of a node need but for the pool, in this order. The same on all nodes, so that all ranks find the
+// same room left for a pool.
+struct Needed {
+  Needed(int ranks_, bool one_node)
+      : ranks(ranks_),
+        board(Board::memory_bytes(ranks)),
+        ledger(Ledger::memory_bytes(ranks)),
+        agreement(Agreement::memory_bytes(ranks)),
+        mailboxes(one_node && ranks <= shm::MailboxTransport::kMostRanks ? shm::MailboxTransport::memory_bytes(ranks)
+                                                                         : 0),
+        words(one_node ? shm::SharedWords::memory_bytes(ranks) : 0) {}
+
+  std::size_t until_agreement() const { return board + ledger; }
+  std::size_t until_mailboxes() const { return until_agreement() + agreement; }
+  std::size_t until_words() const { return until_mailboxes() + mailboxes; }
+  std::size_t bytes() const { return until_words() + words; }
+  // Zeroed again.
+  void clear(std::byte* memory) const {
+    Board::clear(memory, ranks);
+    std::memset(memory + board, 0, ledger + agreement);
+    if (mailboxes > 0) shm::MailboxTransport::clear(memory + until_mailboxes(), ranks);
+    std::memset(memory + until_words(), 0, words);
+  }
+
+  int ranks;
+  std::size_t board;
+  std::size_t ledger;
+  std::size_t agreement;
+  std::size_t mailboxes;
+  std::size_t words;
+};
+
 }  // namespace
 
 std::size_t NodeShare::largest_pool(std::size_t limit) { return std::bit_floor(std::min(limit, kLargestPool)); }
 
-std::unique_ptr<NodeShare> NodeShare::make(Members members, World& world) {
+class NodeShare::Part {
+ public:
+  Part(shm::Arena& arena, std::uint32_t number) : arena_(arena), number_(number) {}
+  ~Part() { arena_.let_go(number_); }
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+
+  std::byte* memory() const { return arena_.memory_of(number_); }
+
+ private:
+  shm::Arena& arena_;
+  std::uint32_t number_;
+};
+
+std::int32_t NodeShare::offer(int ranks, World& world) {
+  if (ranks > world.ranks_of_node()) return -1;
+  shm::Arena& arena = world.memory().arena();
+  const auto part = arena.take(Needed(ranks, true).bytes(), static_cast<std::uint32_t>(ranks));
+  if (!part) return -1;
+  Needed(ranks, true).clear(arena.memory_of(*part));
+  return static_cast<std::int32_t>(*part);
+}
+
+std::shared_ptr<NodeShare::Part> NodeShare::accept(std::int32_t offered, bool useless, bool by_me, World& world) {
+  if (offered < 0) return nullptr;
+  const auto number = static_cast<std::uint32_t>(offered);
+  if (!useless) return std::make_shared<Part>(world.memory().arena(), number);
+  if (by_me) world.memory().arena().take_back(number);
+  return nullptr;
+}
+
+std::unique_ptr<NodeShare> NodeShare::make(Members members, World& world, std::shared_ptr<Part> part) {
   std::unique_ptr<NodeShare> share(new NodeShare(std::move(members), world));
-  if (!share->make_board()) return nullptr;
+  if (!share->make_board(std::move(part))) return nullptr;
   return share;
 }
 
-bool NodeShare::make_board() {
-  // The same on all nodes, so that all ranks find the same room left for a pool.
-  const int ranks = members_.most_mates;
-  const bool one_node = ranks == members_.size;
-  const std::size_t board_bytes = Board::memory_bytes(ranks);
-  const std::size_t mailbox_bytes =
-      one_node && ranks <= shm::MailboxTransport::kMostRanks ? shm::MailboxTransport::memory_bytes(ranks) : 0;
-  const std::size_t ledger_bytes = Ledger::memory_bytes(ranks);
-  const std::size_t agreement_bytes = Agreement::memory_bytes(ranks);
-  const std::size_t bytes = board_bytes + ledger_bytes + agreement_bytes + mailbox_bytes +
-                            (one_node ? shm::SharedWords::memory_bytes(ranks) : 0);
+bool NodeShare::make_board(std::shared_ptr<Part> part) {
+  const std::size_t bytes = Needed(members_.most_mates, is_one_node()).bytes();
   const std::size_t limit = world_.memory().limit();
   if (bytes > limit) {
     complain_once(members_.rank == 0, "STRETTO_SHM_MAX_MIB=" + std::to_string(limit >> 20) +
-                                          " leaves no shared memory for " + std::to_string(ranks) +
+                                          " leaves no shared memory for " + std::to_string(members_.most_mates) +
                                           " ranks, which takes " + mebibytes(bytes) + "; set it higher");
     return false;
   }
-  Shared shared = share(bytes, "the arrival board");
-  if (!shared.segment) return false;
-  memory_ = std::make_shared<CountedSegment>(std::move(shared.segment));
-  processes_ = std::move(shared.processes);
-  const auto& mates = members_.mates;
-  const auto place = std::ranges::find(mates, members_.rank) - mates.begin();
-  std::byte* memory = memory_->memory();
-  board_ = std::make_unique<Board>(memory, static_cast<int>(mates.size()), static_cast<int>(place));
-  memory += board_bytes;
-  ledger_.emplace(memory, mates, static_cast<std::size_t>(place));
-  memory += ledger_bytes;
-  if (one_node) agreement_.emplace(memory, ranks, members_.rank);
-  memory += agreement_bytes;
-  if (mailbox_bytes > 0) mailboxes_ = memory;
-  if (one_node) words_ = memory + mailbox_bytes;
+  if (part != nullptr) {
+    lay_out(part->memory());
+    memory_ = std::move(part);
+  } else {
+    CountedSegment segment = share(bytes, "the arrival board");
+    if (!segment) return false;
+    lay_out(segment.memory());
+    memory_ = std::make_shared<CountedSegment>(std::move(segment));
+  }
   largest_pool_ = largest_pool(limit - bytes);
   return true;
+}
+
+void NodeShare::lay_out(std::byte* memory) {
+  const Needed needed(members_.most_mates, is_one_node());
+  const auto& mates = members_.mates;
+  const auto place = std::ranges::find(mates, members_.rank) - mates.begin();
+  board_ = std::make_unique<Board>(memory, static_cast<int>(mates.size()), static_cast<int>(place));
+  ledger_.emplace(memory + needed.board, mates, static_cast<std::size_t>(place));
+  if (is_one_node()) agreement_.emplace(memory + needed.until_agreement(), members_.most_mates, members_.rank);
+  if (needed.mailboxes > 0) mailboxes_ = memory + needed.until_mailboxes();
+  if (is_one_node()) words_ = memory + needed.until_words();
 }
 
 // What each rank of the communicator gives. Over the node's memory where that is enough: not all ranks need come here,
@@ -93,85 +149,64 @@ std::vector<Value> NodeShare::gather(const Value& mine) {
   return all;
 }
 
-// Of all ranks of the communicator, one by one; false where not all come.
-bool NodeShare::find_least(std::array<int, 2>& values) {
+// Of all ranks of the communicator; nothing where not all come.
+std::optional<int> NodeShare::find_least(int value) {
   if (watch_ == nullptr) {
-    PMPI_Allreduce(MPI_IN_PLACE, values.data(), 2, MPI_INT, MPI_MIN, members_.comm);
-    return true;
+    PMPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MIN, members_.comm);
+    return value;
   }
-  const std::vector<std::array<int, 2>> all = gather(values);
-  for (const auto& [first, second] : all) values = {std::min(values[0], first), std::min(values[1], second)};
-  return !all.empty();
+  const std::vector<int> all = gather(value);
+  if (all.empty()) return std::nullopt;
+  return std::ranges::min(all);
 }
 
-// The lowest rank of each node makes a segment, the others attach it. Everybody reads a number of the next rank on the
-// node by single copy; the processes are known after if all could. Agreed by all, as one refusal would break the rest.
-NodeShare::Shared NodeShare::share(std::size_t bytes, const char* purpose) {
-  struct Offer {
-    shm::SegmentName segment;
-    std::uint64_t address;
-    std::uint64_t number;
-  };
+// The lowest rank of each node makes a segment, the others attach it. Agreed by all, as one refusal would break the
+// rest.
+CountedSegment NodeShare::share(std::size_t bytes, const char* purpose) {
   const int rank = members_.rank;
-  const std::vector<int>& mates = members_.mates;
-  const std::uint64_t number = static_cast<std::uint64_t>(getpid()) * 0x9E3779B97F4A7C15U;
-  Offer mine{{getpid()}, reinterpret_cast<std::uint64_t>(&number), number};
+  const int lowest = members_.mates.front();
   std::string error;
   CountedSegment segment;
-  if (rank == mates.front()) {
-    segment = world_.memory().create(bytes, error);
-    mine.segment = segment.name();
-  }
-  const std::vector<Offer> offers = gather(mine);
+  if (rank == lowest) segment = world_.memory().create(bytes, error);
+  const std::vector<shm::SegmentName> offers = gather(segment.name());
   if (offers.empty()) return {};
-  const auto offer_of = [&](int mate) -> const Offer& { return offers[static_cast<std::size_t>(mate)]; };
-  const Offer& first = offer_of(mates.front());
-  if (rank != mates.front() && first.segment.descriptor >= 0) {
-    segment = {nullptr, shm::Segment::attach(first.segment, bytes, error)};
-  }
-  const auto after = std::ranges::upper_bound(mates, rank);
-  const Offer& next = offer_of(after == mates.end() ? mates.front() : *after);
-  std::uint64_t seen = 0;
-  const bool read = members_.single_copy && shm::read_process(next.segment.creator, &seen, next.address, sizeof seen) &&
-                    seen == next.number;
+  const shm::SegmentName& offered = offers[static_cast<std::size_t>(lowest)];
+  if (rank != lowest && offered.descriptor >= 0) segment = {nullptr, shm::Segment::attach(offered, bytes, error)};
   // The lowest rank without it, if any, speaks for them.
-  std::array<int, 2> agreed = {segment ? members_.size : rank, read ? 1 : 0};
-  if (!find_least(agreed)) return {};
-  if (const int first_without = agreed[0]; first_without < members_.size) {
-    complain_once(rank == first_without,
+  const std::optional<int> first_without = find_least(segment ? members_.size : rank);
+  if (!first_without) return {};
+  if (*first_without < members_.size) {
+    complain_once(rank == *first_without,
                   "no shared memory for " + std::string(purpose) + " (" + mebibytes(bytes) + "): " + error);
     return {};
   }
   segment.close_descriptor();
-  Shared shared{std::move(segment), {}};
-  for (int mate : mates) {
-    if (agreed[1] != 0) shared.processes.push_back(offer_of(mate).segment.creator);
-  }
-  return shared;
+  return segment;
 }
 
 bool NodeShare::ensure_pool(std::size_t bytes) {
   const std::size_t wanted = std::min(std::max(std::bit_ceil(2 * bytes), kSmallestPool), largest_pool_);
   if (largest_pool_ == 0) return false;
+  if (pool_ != nullptr) pool_->used();
   if (pool_bytes_ >= wanted) return true;
   if (pool_ == nullptr) {
     // On several nodes others could have made the pool of one longer than those of the rest.
-    const bool one_node = members_.most_mates == members_.size;
-    pool_ = world_.memory().pool_of(members_.real_mates, one_node && world_.calls_come_in_order());
+    pool_ = world_.memory().pool_of(members_.real_mates, is_one_node() && world_.calls_come_in_order());
     board_->attach_pool(std::shared_ptr<Pool>(pool_, &pool_->pool), memory_);
   }
   // Nobody gets through these agreements before everybody is here, and has left every earlier call of the communicators
   // that share the pool: so nobody uses the old one any more.
-  std::array<int, 2> have = {pool_->pool.bytes >= wanted ? 1 : 0, 0};
-  if (!find_least(have)) return false;
-  if (have[0] != 0) {
+  const std::optional<int> all_have = find_least(pool_->pool.bytes >= wanted ? 1 : 0);
+  if (!all_have) return false;
+  if (*all_have != 0) {
     pool_bytes_ = wanted;
     return true;
   }
-  Shared shared;
-  if (wanted >= 2 * Board::kMinChunkBytes) shared = share(wanted, "long messages");
-  if (shared.segment) {
-    pool_->move_to(std::move(shared.segment));
+  CountedSegment segment;
+  if (wanted >= 2 * Board::kMinChunkBytes) segment = share(wanted, "long messages");
+  if (segment) {
+    pool_->move_to(std::move(segment));
+    pool_->used();
     pool_bytes_ = wanted;
   } else {
     largest_pool_ = pool_bytes_;

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,17 +28,23 @@ class NodeShare {
     int size;
     std::vector<int> mates;         // the ranks of this one's node
     int most_mates;                 // of any node
-    bool single_copy;               // wanted
     std::vector<int> real_mates{};  // the same in the world
   };
-  /// Collective over the communicator. nullptr, on all ranks alike, where some node has no memory left, or cannot share
-  /// it; a message says why.
-  static std::unique_ptr<NodeShare> make(Members members, World& world);
+  /// Memory for the board, and all else but the pool, of the ranks of one node. Lets itself go.
+  class Part;
+  /// Takes such a part, which the others of the communicator are then to be told of: its number. Negative where there
+  /// is none, or `ranks` cannot be the number of ranks of one node.
+  static std::int32_t offer(int ranks, World& world);
+  /// The part by that number, once all of them know it; null if it is negative. If `useless`, because not all are on
+  /// one node, whoever has offered it takes it back.
+  static std::shared_ptr<Part> accept(std::int32_t offered, bool useless, bool by_me, World& world);
+
+  /// Collective over the communicator, unless there is a part. nullptr, on all ranks alike, where some node has no
+  /// memory left, or cannot share it; a message says why.
+  static std::unique_ptr<NodeShare> make(Members members, World& world, std::shared_ptr<Part> part);
 
   Board& board() { return *board_; }
   Ledger& ledger() { return *ledger_; }
-  /// Of the mates; empty where some rank cannot read another's memory.
-  const std::vector<pid_t>& processes() const { return processes_; }
   /// All ranks share one node: room for mailboxes, null where there are too many ranks for that; and for words.
   std::byte* mailboxes() { return mailboxes_; }
   std::byte* words() { return words_; }
@@ -48,6 +55,11 @@ class NodeShare {
   /// Makes room in the pool for `bytes` bytes of one call, as far as the bound of the node allows. Collective; false,
   /// on all ranks alike, if there is no pool after, or where `watch` has found that the others do not come.
   bool ensure_pool(std::size_t bytes);
+  /// Gives the pool's pages back if it is idle. This rank is about to begin a call that uses no pool, and that nobody
+  /// ends before all have begun it: so nobody is beyond it.
+  void give_back_idle_pool() {
+    if (pool_ != nullptr && members_.rank == members_.mates.front()) pool_->give_back_if_idle();
+  }
   /// How this rank waits for the others of the node from now on; they outlive this.
   void wait_by(Platform& platform, Watchdog& watch) {
     if (!agreement_) return;
@@ -59,22 +71,18 @@ class NodeShare {
   static std::size_t largest_pool(std::size_t limit);
 
  private:
-  // A segment of this node's, and what else its ranks have found out about each other.
-  struct Shared {
-    CountedSegment segment;
-    std::vector<pid_t> processes;
-  };
-
   NodeShare(Members members, World& world) : members_(std::move(members)), world_(world) {}
-  bool make_board();
-  Shared share(std::size_t bytes, const char* purpose);
+  bool is_one_node() const { return members_.most_mates == members_.size; }
+  bool make_board(std::shared_ptr<Part> part);
+  void lay_out(std::byte* memory);
+  CountedSegment share(std::size_t bytes, const char* purpose);
   template <class Value>
   std::vector<Value> gather(const Value& mine);
-  bool find_least(std::array<int, 2>& values);
+  std::optional<int> find_least(int value);
 
   Members members_;
   World& world_;
-  std::shared_ptr<CountedSegment> memory_;
+  std::shared_ptr<const void> memory_;  // of all that follows
   std::unique_ptr<Board> board_;
   std::optional<Ledger> ledger_;
   std::optional<Agreement> agreement_;  // where all ranks share the node
@@ -82,7 +90,6 @@ class NodeShare {
   Watchdog* watch_ = nullptr;
   std::byte* mailboxes_ = nullptr;
   std::byte* words_ = nullptr;
-  std::vector<pid_t> processes_;
   std::shared_ptr<NodePool> pool_;
   std::size_t pool_bytes_ = 0;  // that all ranks are known to have
   std::size_t largest_pool_ = 0;

@@ -303,7 +303,7 @@ void Runtime::let_go(std::unique_ptr<InFlight> in_flight) {
 // so the rest need not look: MPI libraries compare two groups member by member.
 bool Runtime::within_world(MPI_Comm comm) const {
   if (!world_.is_open()) return false;  // sessions have none
-  if (!met_others_.load(std::memory_order_relaxed)) return true;
+  if (!world_.has_met_others()) return true;
   MPI_Group world = MPI_GROUP_NULL;
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Group common = MPI_GROUP_NULL;

@@ -77,7 +77,7 @@ class Runtime {
   /// All ranks of `comm` are about to free it.
   void close(MPI_Comm comm);
   /// From now on this process may have communicators with processes of other worlds.
-  void meet_others() { met_others_.store(true, std::memory_order_relaxed); }
+  void meet_others() { world_.meet_others(); }
   /// Whether non-blocking calls of Stretto's are under way in this process.
   bool any_in_flight() const { return in_flight_.load(std::memory_order_relaxed) > 0; }
   /// Its engine, made when first needed: a collective operation. nullptr, on all ranks alike, where it cannot be.
@@ -123,7 +123,6 @@ class Runtime {
   int keyval_ = MPI_KEYVAL_INVALID;
   MPI_Comm self_ = MPI_COMM_NULL;  // of our own, returning errors; null without MPI_Init
   World world_;
-  std::atomic<bool> met_others_{false};
   OpenOperations open_operations_;
   std::atomic<std::uint64_t> epoch_{1};  // rises when a communicator dies, so that threads drop what they remember
   std::mutex mutex_;

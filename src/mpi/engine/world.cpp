@@ -1,11 +1,14 @@
 #include "mpi/engine/world.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <unordered_map>
 
 #include "mpi/engine/machine.hpp"
+#include "mpi/entry/native.hpp"
+#include "transport/shm/single_copy.hpp"
 
 namespace stretto::mpi {
 namespace {
@@ -33,13 +36,17 @@ void World::open(const Configuration& configuration) {
   int level = MPI_THREAD_MULTIPLE;
   PMPI_Query_thread(&level);
   calls_come_in_order_ = level != MPI_THREAD_MULTIPLE;
-  find_nodes(can_share_memory() ? NodeMemory::wanted_limit(configuration.shared_memory_bytes) : 0);
+  const Card card = find_node(can_share_memory() ? NodeMemory::wanted_limit(configuration.shared_memory_bytes) : 0);
+  std::vector<Card> cards(static_cast<std::size_t>(carrier_.size));
+  PMPI_Allgather(&card, sizeof card, MPI_BYTE, cards.data(), sizeof card, MPI_BYTE, carrier_.comm);
+  learn(cards);
   channel_ = Channel::open(carrier_.comm, carrier_, 1);
   places_ = discover_places(carrier_.comm, nodes_, configuration);
   if (configuration.remote_words) words_ = make_window_of_words(carrier_.comm, count_nodes(nodes_) < carrier_.size);
 }
 
 void World::close() {
+  NativeCall::doorbell = nullptr;
   channel_.reset();
   if (failures_.any()) {
     carrier_.comm = MPI_COMM_NULL;  // to free it, or a window, takes all
@@ -50,40 +57,60 @@ void World::close() {
   if (is_open()) PMPI_Comm_free(&carrier_.comm);
 }
 
-// And the bound of what may be shared there: the lowest that any rank wants, on all nodes.
-void World::find_nodes(std::size_t memory_limit) {
-  struct Node {
-    int lowest;
-    shm::SegmentName ledger;
-  };
-  struct Card {
-    int lowest;
-    std::uint64_t memory_limit;
+World::Card World::find_node(std::size_t memory_limit) {
+  struct Mate {
+    int rank;
+    pid_t process;
+    std::uint64_t address;
+    std::uint64_t number;
+    NodeMemory::CommonName common;  // of the lowest
   };
   MPI_Comm node = MPI_COMM_NULL;
   PMPI_Comm_split_type(carrier_.comm, MPI_COMM_TYPE_SHARED, carrier_.rank, MPI_INFO_NULL, &node);
   int place = 0;
   PMPI_Comm_rank(node, &place);
-  Node mine{carrier_.rank, {}};
-  if (place == 0 && memory_limit > 0) mine.ledger = memory_.make_ledger();
-  PMPI_Bcast(&mine, sizeof mine, MPI_BYTE, 0, node);
-  if (place != 0) memory_.attach_ledger(mine.ledger);
+  PMPI_Comm_size(node, &node_ranks_);
+  const std::uint64_t number = static_cast<std::uint64_t>(getpid()) * 0x9E3779B97F4A7C15U;
+  Mate mine{carrier_.rank, getpid(), reinterpret_cast<std::uint64_t>(&number), number, {}};
+  if (place == 0 && memory_limit > 0) mine.common = memory_.make_common(memory_limit);
+  std::vector<Mate> mates(static_cast<std::size_t>(node_ranks_));
+  PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, mates.data(), sizeof mine, MPI_BYTE, node);
+  if (place != 0) memory_.attach_common(mates.front().common);
+  const Mate& next = mates[static_cast<std::size_t>((place + 1) % node_ranks_)];
+  std::uint64_t seen = 0;
+  const bool can_read =
+      can_share_memory() && shm::read_process(next.process, &seen, next.address, sizeof seen) && seen == next.number;
   cpu_set_t cores;
   CPU_ZERO(&cores);
   sched_getaffinity(0, sizeof cores, &cores);
-  PMPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, node);
-  PMPI_Comm_size(node, &node_ranks_);
+  PMPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, node);  // nobody's `number` is gone before
   node_cores_ = CPU_COUNT(&cores);
   PMPI_Comm_free(&node);
-  const Card card{mine.lowest, memory_limit};
-  std::vector<Card> cards(static_cast<std::size_t>(carrier_.size));
-  PMPI_Allgather(&card, sizeof card, MPI_BYTE, cards.data(), sizeof card, MPI_BYTE, carrier_.comm);
-  nodes_.reserve(cards.size());
+  return {mates.front().rank, getpid(), memory_limit, can_read, memory_.has_common()};
+}
+
+// The bound of what may be shared on a node is the lowest that any rank wants, on all nodes.
+void World::learn(const std::vector<Card>& cards) {
+  std::size_t memory_limit = cards.front().memory_limit;
+  bool has_common = true;
   for (const Card& each : cards) {
     nodes_.push_back(each.lowest);
+    processes_.push_back(each.can_read ? each.process : -1);
     memory_limit = std::min<std::size_t>(memory_limit, each.memory_limit);
+    has_common = has_common && each.has_common;
   }
-  memory_.open(memory_limit);
+  memory_.open(memory_limit, has_common);
+  if (has_common && node_ranks_ == carrier_.size) NativeCall::doorbell = doorbell_ = &memory_.doorbell();
+}
+
+std::vector<pid_t> World::readable(const Channel& members, const std::vector<int>& mates) const {
+  const auto process_of = [&](int rank) { return processes_[static_cast<std::size_t>(members.real(rank))]; };
+  for (int rank = 0; rank < members.size(); ++rank) {
+    if (process_of(rank) < 0) return {};
+  }
+  std::vector<pid_t> processes;
+  for (int mate : mates) processes.push_back(process_of(mate));
+  return processes;
 }
 
 std::vector<int> World::nodes_of(const Channel& members) const {

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <mpi.h>
+#include <sys/types.h>
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -32,10 +34,20 @@ class World {
   int size() const { return carrier_.size; }
   /// Of each rank the lowest on its node.
   const std::vector<int>& nodes() const { return nodes_; }
+  int ranks_of_node() const { return node_ranks_; }
   NodeMemory& memory() { return memory_; }
   const Failures& failures() const { return failures_; }
   /// Whether the program makes one call at a time: then ranks make the calls that they have in common in one order.
   bool calls_come_in_order() const { return calls_come_in_order_; }
+  /// From now on this process may have communicators with processes of other worlds.
+  void meet_others() { strangers_.store(true, std::memory_order_relaxed); }
+  bool has_met_others() const { return strangers_.load(std::memory_order_relaxed); }
+  /// For a platform: whether there are processes of other worlds, and the doorbell of all of this one; null where they
+  /// are on several nodes, or have no memory in common.
+  const std::atomic<bool>* strangers() const { return &strangers_; }
+  shm::Doorbell* doorbell() const { return doorbell_; }
+  /// Of some ranks of this one's node. Empty if not all ranks of `members` can read the memory of those on their node.
+  std::vector<pid_t> readable(const Channel& members, const std::vector<int>& mates) const;
   bool oversubscribed() const { return node_ranks_ > node_cores_; }
   PrivateCommunicator& carrier() { return carrier_; }
   /// The messages of all ranks.
@@ -47,15 +59,27 @@ class World {
   WindowOfWords* words() { return words_.get(); }
 
  private:
-  void find_nodes(std::size_t memory_limit);
+  // What each rank of the world tells all others of itself.
+  struct Card {
+    int lowest;  // on its node
+    pid_t process;
+    std::uint64_t memory_limit;
+    bool can_read;  // the memory of the next rank on its node
+    bool has_common;
+  };
+  Card find_node(std::size_t memory_limit);
+  void learn(const std::vector<Card>& cards);
 
   PrivateCommunicator carrier_;
   Failures failures_;
   std::vector<int> nodes_;
+  std::vector<pid_t> processes_;  // by rank; negative: cannot read the next one's memory
   int node_ranks_ = 1;
   int node_cores_ = 1;
   bool calls_come_in_order_ = false;
+  std::atomic<bool> strangers_{false};
   NodeMemory memory_;
+  shm::Doorbell* doorbell_ = nullptr;
   std::unique_ptr<Channel> channel_;
   Places places_;
   std::unique_ptr<WindowOfWords> words_;

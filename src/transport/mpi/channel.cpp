@@ -4,20 +4,29 @@
 
 namespace stretto::mpi {
 
-std::unique_ptr<Channel> Channel::open(MPI_Comm comm, PrivateCommunicator& carrier, std::uint32_t runs) {
+std::unique_ptr<Channel> Channel::open(MPI_Comm comm, PrivateCommunicator& carrier, std::uint32_t runs,
+                                       std::int32_t* word) {
+  struct Card {
+    Address address;
+    std::int32_t word;
+  };
   int rank = 0;
   int size = 0;
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &size);
   const std::optional<std::uint32_t> first = carrier.tags.take(runs);
-  const Address mine{carrier.rank, first ? static_cast<std::int32_t>(*first) : -1};
-  std::vector<Address> addresses(static_cast<std::size_t>(size));
-  const int result = PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, addresses.data(), sizeof mine, MPI_BYTE, comm);
+  const Card mine{{carrier.rank, first ? static_cast<std::int32_t>(*first) : -1}, word == nullptr ? 0 : *word};
+  std::vector<Card> cards(static_cast<std::size_t>(size));
+  const int result = PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, comm);
   if (result != MPI_SUCCESS ||
-      std::ranges::any_of(addresses, [](const Address& address) { return address.first_tag < 0; })) {
+      std::ranges::any_of(cards, [](const Card& card) { return card.address.first_tag < 0; })) {
     if (first) carrier.tags.give(*first, runs);
     return nullptr;
   }
+  if (word != nullptr) *word = cards.front().word;
+  std::vector<Address> addresses;
+  addresses.reserve(cards.size());
+  for (const Card& card : cards) addresses.push_back(card.address);
   return std::unique_ptr<Channel>(new Channel(carrier, rank, runs, std::move(addresses)));
 }
 

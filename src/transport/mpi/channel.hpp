@@ -29,8 +29,9 @@ class Channel {
  public:
   /// Collective over `comm`, as a collective operation of which it counts; its ranks are some of `carrier`, which
   /// outlives the channel. With `runs` times kStreamsOfCall streams. nullptr, on all ranks alike, where some rank has
-  /// no tags left.
-  static std::unique_ptr<Channel> open(MPI_Comm comm, PrivateCommunicator& carrier, std::uint32_t runs);
+  /// no tags left. `word`: of rank 0's, all ranks get to know it by the way.
+  static std::unique_ptr<Channel> open(MPI_Comm comm, PrivateCommunicator& carrier, std::uint32_t runs,
+                                       std::int32_t* word = nullptr);
   /// No message is under way any more.
   ~Channel();
   Channel(const Channel&) = delete;

@@ -25,11 +25,18 @@ bool is_earlier(Iterator begin, Iterator end, const Transfer& transfer) {
 
 std::size_t MailboxTransport::memory_bytes(int ranks) {
   const auto count = static_cast<std::size_t>(ranks);
-  return count * count * kCells * sizeof(Cell) + count * kAcknowledgements * sizeof(Acknowledgement);
+  return sizeof(Usage) + count * count * kCells * sizeof(Cell) + count * kAcknowledgements * sizeof(Acknowledgement);
+}
+
+void MailboxTransport::clear(std::byte* memory, int ranks) {
+  if (reinterpret_cast<Usage*>(memory)->used.load(std::memory_order_acquire) != 0) {
+    std::memset(memory, 0, memory_bytes(ranks));
+  }
 }
 
 MailboxTransport::MailboxTransport(std::byte* memory, int ranks, int rank, Platform& platform)
-    : cells_(reinterpret_cast<Cell*>(memory)),
+    : usage_(reinterpret_cast<Usage*>(memory)),
+      cells_(reinterpret_cast<Cell*>(memory + sizeof(Usage))),
       ranks_(ranks),
       rank_(rank),
       platform_(platform),
@@ -39,7 +46,7 @@ MailboxTransport::MailboxTransport(std::byte* memory, int ranks, int rank, Platf
       raised_(kAcknowledgements, 0),
       acknowledgement_used_(kAcknowledgements, false) {
   const auto count = static_cast<std::size_t>(ranks);
-  acknowledgements_ = reinterpret_cast<Acknowledgement*>(memory + count * count * kCells * sizeof(Cell));
+  acknowledgements_ = reinterpret_cast<Acknowledgement*>(cells_ + count * count * kCells);
 }
 
 Cell& MailboxTransport::cell(int from, int to, std::uint64_t number) const {
@@ -78,6 +85,7 @@ bool MailboxTransport::post(Send& send) {
   Transfer& transfer = *send.transfer;
   std::uint64_t& sent = sent_[static_cast<std::size_t>(transfer.peer)];
   const std::uint64_t number = sent + 1;
+  if (sent == 0) usage_->used.store(1, std::memory_order_relaxed);
   Cell& target = cell(rank_, transfer.peer, number);
   // acquire: the reader is done with the cell before we write to it.
   if (number > kCells && target.taken.load(std::memory_order_acquire) < number - kCells) return false;

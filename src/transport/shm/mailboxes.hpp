@@ -32,11 +32,18 @@ struct alignas(128) Acknowledgement {
   Atomic<std::uint64_t> done;
 };
 
+/// In front of all cells.
+struct alignas(128) Usage {
+  Atomic<std::uint32_t> used;  // by anybody, ever
+};
+
 class MailboxTransport final : public Transport {
  public:
   static constexpr int kMostRanks = 64;  // the cells of all pairs take ranks^2 x 2.5 KiB
   /// Bytes of zeroed, line-aligned shared memory.
   static std::size_t memory_bytes(int ranks);
+  /// Makes zeroed again what so many ranks have used, in memory that nobody uses any more.
+  static void clear(std::byte* memory, int ranks);
 
   /// `platform` reads the peers' memory; it must be able to.
   MailboxTransport(std::byte* memory, int ranks, int rank, Platform& platform);
@@ -73,6 +80,7 @@ class MailboxTransport final : public Transport {
   void take_cells(int from);
   void fill(Transfer& transfer, int from, const Pending& message);
 
+  Usage* usage_;
   Cell* cells_;
   Acknowledgement* acknowledgements_;
   const int ranks_;

@@ -43,6 +43,10 @@ void Segment::close_descriptor() {
   descriptor_ = -1;
 }
 
+void Segment::give_pages_back() {
+  if (memory_ != nullptr && !promises_are_kept()) madvise(memory_, bytes_, MADV_REMOVE);
+}
+
 Segment Segment::create(std::size_t bytes, std::string& error) {
   const int descriptor = memfd_create("stretto", MFD_CLOEXEC);
   if (descriptor < 0) {

@@ -36,6 +36,10 @@ class Segment {
   /// To be called when everyone has attached: nobody can from now on.
   void close_descriptor();
 
+  /// Frees all pages; they are zero when they are touched again. Not where memory is reserved before use. Nobody uses
+  /// it meanwhile.
+  void give_pages_back();
+
   explicit operator bool() const { return memory_ != nullptr; }
   std::byte* memory() const { return memory_; }
   std::size_t bytes() const { return bytes_; }
