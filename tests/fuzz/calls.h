@@ -1,8 +1,15 @@
-/* Random collective calls: every kind, blocking and not, of any type, in place, with any root. */
+/* Random collective calls: every kind, blocking, not, and persistent, of any type, in place, with any root. */
 #ifndef STRETTO_TESTS_CALLS_H
 #define STRETTO_TESTS_CALLS_H
 
 #include "plan.h"
+
+/* Open MPI 5 has persistent collectives, and says that it is of MPI 3.1. */
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define FUZZ_PERSISTENT 1
+#else
+#define FUZZ_PERSISTENT 0
+#endif
 
 enum {
   kBarrier,
@@ -29,7 +36,7 @@ typedef struct {
   uint64_t seed;
   int kind, type, count, root;
   MPI_Op op;
-  bool in_place, later; /* later: non-blocking */
+  bool in_place, later, persistent; /* later: non-blocking, or persistent */
 } Step;
 
 /* One rank's side of it. */
@@ -37,6 +44,12 @@ typedef struct {
   int send_counts[kMostRanks], send_places[kMostRanks], recv_counts[kMostRanks], recv_places[kMostRanks];
   Buffer send, recv;
 } Side;
+
+struct Call {
+  Step step;
+  int rank;
+  Side side;
+};
 
 static inline int draw_count(uint64_t* state) {
   const int kBounds[] = {1, 3, 9, 9, 130, 130, 3000, 40000};
@@ -59,6 +72,7 @@ static inline Step draw_step(uint64_t state, int size) {
   if (step.type == kAffine) step.op = affine_op;
   step.in_place = one_in(&state, 4);
   step.later = one_in(&state, 4);
+  step.persistent = FUZZ_PERSISTENT && one_in(&state, 3);
   return step;
 }
 
@@ -212,40 +226,59 @@ static inline int run_blocking(const Step* s, const Comm* c, const Side* side, E
   }
 }
 
+#if FUZZ_PERSISTENT
+#define FORM(Name, name, ...) \
+  (s->persistent ? MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, request) : MPI_I##name(__VA_ARGS__, request))
+#else
+#define FORM(Name, name, ...) MPI_I##name(__VA_ARGS__, request)
+#endif
+
 static inline int run_later(const Step* s, const Comm* c, const Side* side, Ends ends, MPI_Request* request) {
   const MPI_Datatype t = types[s->type];
-  (void)side;
+  const int *sc = side->send_counts, *sp = side->send_places, *rc = side->recv_counts, *rp = side->recv_places;
   switch (s->kind) {
     case kBarrier:
-      return MPI_Ibarrier(c->comm, request);
+      return FORM(Barrier, barrier, c->comm);
     case kBcast:
-      return MPI_Ibcast(ends.out, s->count, t, s->root, c->comm, request);
+      return FORM(Bcast, bcast, ends.out, s->count, t, s->root, c->comm);
     case kReduce:
-      return MPI_Ireduce(ends.in, ends.out, s->count, t, s->op, s->root, c->comm, request);
+      return FORM(Reduce, reduce, ends.in, ends.out, s->count, t, s->op, s->root, c->comm);
     case kAllreduce:
-      return MPI_Iallreduce(ends.in, ends.out, s->count, t, s->op, c->comm, request);
+      return FORM(Allreduce, allreduce, ends.in, ends.out, s->count, t, s->op, c->comm);
     case kScan:
-      return MPI_Iscan(ends.in, ends.out, s->count, t, s->op, c->comm, request);
+      return FORM(Scan, scan, ends.in, ends.out, s->count, t, s->op, c->comm);
+    case kExscan:
+      return FORM(Exscan, exscan, ends.in, ends.out, s->count, t, s->op, c->comm);
     case kScatter:
-      return MPI_Iscatter(ends.in, s->count, t, ends.out, s->count, t, s->root, c->comm, request);
+      return FORM(Scatter, scatter, ends.in, s->count, t, ends.out, s->count, t, s->root, c->comm);
     case kGather:
-      return MPI_Igather(ends.in, s->count, t, ends.out, s->count, t, s->root, c->comm, request);
+      return FORM(Gather, gather, ends.in, s->count, t, ends.out, s->count, t, s->root, c->comm);
     case kAllgather:
-      return MPI_Iallgather(ends.in, s->count, t, ends.out, s->count, t, c->comm, request);
+      return FORM(Allgather, allgather, ends.in, s->count, t, ends.out, s->count, t, c->comm);
+    case kAlltoall:
+      return FORM(Alltoall, alltoall, ends.in, s->count, t, ends.out, s->count, t, c->comm);
+    case kScatterv:
+      return FORM(Scatterv, scatterv, ends.in, sc, sp, t, ends.out, sc[c->rank], t, s->root, c->comm);
+    case kGatherv:
+      return FORM(Gatherv, gatherv, ends.in, rc[c->rank], t, ends.out, rc, rp, t, s->root, c->comm);
+    case kAllgatherv:
+      return FORM(Allgatherv, allgatherv, ends.in, rc[c->rank], t, ends.out, rc, rp, t, c->comm);
+    case kAlltoallv:
+      return FORM(Alltoallv, alltoallv, ends.in, sc, sp, t, ends.out, rc, rp, t, c->comm);
+    case kReduceScatterBlock:
+      return FORM(Reduce_scatter_block, reduce_scatter_block, ends.in, ends.out, s->count, t, s->op, c->comm);
     default:
-      return MPI_Ialltoall(ends.in, s->count, t, ends.out, s->count, t, c->comm, request);
+      return FORM(Reduce_scatter, reduce_scatter, ends.in, ends.out, rc, t, s->op, c->comm);
   }
 }
 
-static inline bool has_later_form(const Step* step) { return step->kind <= kAlltoall && step->kind != kExscan; }
-
 /* The first rank's result of an exscan is undefined. */
-static inline void end_side(const Step* step, const Comm* comm, Side* side, uint64_t* seen) {
-  const bool undefined = step->kind == kExscan && comm->rank == 0;
+static inline void end_side(const Step* step, int rank, Side* side, uint64_t* seen) {
+  const bool undefined = step->kind == kExscan && rank == 0;
   if (undefined) memset(data_of(side->recv), 0, side->recv.bytes);
   /* Of a reduce_scatter in place only the beginning is defined. */
   const bool partly = can_be_in_place(step) && step->kind >= kReduceScatterBlock;
-  const size_t defined = (size_t)(step->kind == kReduceScatter ? side->recv_counts[comm->rank] : step->count);
+  const size_t defined = (size_t)(step->kind == kReduceScatter ? side->recv_counts[rank] : step->count);
   if (partly)
     memset((char*)data_of(side->recv) + defined * kExtent[step->type], 0,
            side->recv.bytes - defined * kExtent[step->type]);
@@ -257,23 +290,108 @@ static inline void call_blocking(const Step* step, const Comm* comm, Program* pr
   Side side;
   const Ends ends = prepare_side(step, comm, &side);
   seen_code(program, run_blocking(step, comm, &side, ends));
-  end_side(step, comm, &side, &program->seen);
+  end_side(step, comm->rank, &side, &program->seen);
+}
+
+static inline void finish_open(Program* program, int at) {
+  Open* open = &program->open[at];
+  seen_code(program, MPI_Waitall(2, open->requests, MPI_STATUSES_IGNORE));
+  for (int i = 0; open->persistent && i < 2; i++)
+    if (open->requests[i] != MPI_REQUEST_NULL) MPI_Request_free(&open->requests[i]);
+  if (open->call != NULL) end_side(&open->call->step, open->call->rank, &open->call->side, &program->seen);
+  free(open->call);
+  for (int i = 0; i < 2; i++) end_buffer(&open->buffers[i], &program->seen);
+  *open = program->open[--program->open_count];
+}
+
+/* A persistent one is run once here, and once more. */
+static inline void start_later(Program* program, int at, const Step* step) {
+  const Comm* comm = &program->comms[at];
+  if (program->open_count == kMostOpen) finish_open(program, 0);
+  Call* call = malloc(sizeof *call);
+  if (call == NULL) abort();
+  call->step = *step;
+  call->rank = comm->rank;
+  const Ends ends = prepare_side(step, comm, &call->side);
+  Open* open = &program->open[program->open_count++];
+  *open = (Open){
+      .requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, .persistent = step->persistent, .call = call, .comm = at};
+  seen_code(program, run_later(step, comm, &call->side, ends, &open->requests[0]));
+  if (!step->persistent || open->requests[0] == MPI_REQUEST_NULL) return;
+  seen_code(program, MPI_Start(&open->requests[0]));
+  seen_code(program, MPI_Wait(&open->requests[0], MPI_STATUS_IGNORE));
+  seen_code(program, MPI_Start(&open->requests[0]));
 }
 
 /* A call has the same form on all its ranks, however many others a rank has under way. */
 static inline void call_collective(Program* program, int at, uint64_t state) {
   const Comm* comm = &program->comms[at];
   const Step step = draw_step(state, comm->size);
-  if (!step.later || !has_later_form(&step)) {
+  if (step.later) {
+    start_later(program, at, &step);
+  } else {
     call_blocking(&step, comm, program);
-    return;
   }
-  if (program->open_count == kMostOpen) finish_open(program, 0);
-  Side side;
-  const Ends ends = prepare_side(&step, comm, &side);
-  Open* open = &program->open[program->open_count++];
-  *open = (Open){{MPI_REQUEST_NULL, MPI_REQUEST_NULL}, {side.send, side.recv}, at};
-  seen_code(program, run_later(&step, comm, &side, ends, &open->requests[0]));
+}
+
+/* ---- calls between two groups ---- */
+
+static inline void reduce_between(Program* program, MPI_Comm between, uint64_t state) {
+  const int count = draw_count(&state);
+  Buffer in = new_buffer((size_t)count * 8), out = new_buffer((size_t)count * 8);
+  fill(data_of(in), kUnsigned, (size_t)count, state, world_rank);
+  seen_code(program, MPI_Allreduce(data_of(in), data_of(out), count, MPI_UINT64_T, MPI_SUM, between));
+  end_buffer(&in, &program->seen);
+  end_buffer(&out, &program->seen);
+}
+
+static inline void gather_between(Program* program, MPI_Comm between, uint64_t state) {
+  int others;
+  MPI_Comm_remote_size(between, &others);
+  const int count = 1 + draw_count(&state) / 16;
+  Buffer in = new_buffer((size_t)count * 8), out = new_buffer((size_t)(count * others) * 8);
+  fill(data_of(in), kUnsigned, (size_t)count, state, world_rank);
+  seen_code(program, MPI_Allgather(data_of(in), count, MPI_UINT64_T, data_of(out), count, MPI_UINT64_T, between));
+  end_buffer(&in, &program->seen);
+  end_buffer(&out, &program->seen);
+}
+
+/* From the lowest rank of the one group to all of the other. */
+static inline void bcast_between(Program* program, MPI_Comm between, bool sends, uint64_t state) {
+  int rank;
+  MPI_Comm_rank(between, &rank);
+  const int count = draw_count(&state), root = !sends ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
+  Buffer data = new_buffer((size_t)count * 8);
+  if (root == MPI_ROOT) fill(data_of(data), kUnsigned, (size_t)count, state, 0);
+  seen_code(program, MPI_Bcast(data_of(data), count, MPI_UINT64_T, root, between));
+  end_buffer(&data, &program->seen);
+}
+
+/* A communicator is cut in two, which call each other, and are then merged. */
+static inline void call_between(Program* program, int at, uint64_t state) {
+  const Comm* comm = &program->comms[at];
+  if (comm->size < 2) return;
+  const int cut = 1 + pick(&state, comm->size - 1), calls = 1 + pick(&state, 4);
+  const int high = comm->rank >= cut;
+  Comm merged = {MPI_COMM_NULL, 0, comm->size};
+  MPI_Comm own, between;
+  MPI_Comm_split(comm->comm, high, comm->rank, &own);
+  MPI_Intercomm_create(own, 0, comm->comm, high ? 0 : cut, 1001, &between);
+  for (int call = 0; call < calls; call++) {
+    const int kind = pick(&state, 4), from = pick(&state, 2);
+    const uint64_t seed = draw(&state);
+    if (kind == 0) seen_code(program, MPI_Barrier(between));
+    if (kind == 1) reduce_between(program, between, seed);
+    if (kind == 2) gather_between(program, between, seed);
+    if (kind == 3) bcast_between(program, between, high == from, seed);
+  }
+  MPI_Intercomm_merge(between, !high, &merged.comm);
+  MPI_Comm_rank(merged.comm, &merged.rank);
+  const Step step = draw_step(draw(&state), merged.size);
+  call_blocking(&step, &merged, program);
+  MPI_Comm_free(&merged.comm);
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&own);
 }
 
 #endif

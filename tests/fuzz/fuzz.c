@@ -86,25 +86,31 @@ static void free_comm(Program* program, uint64_t state) {
 
 /* ---- messages between two ranks, and remote memory ---- */
 
-/* Round the communicator by `shift`: started here, and finished here or later. */
+/* Round the communicator by `shift`: started here, and finished here or later. Persistent ones are run twice. */
 static void exchange(Program* program, int at, uint64_t state) {
   const Comm* comm = &program->comms[at];
   const int count = draw_count(&state), shift = 1 + pick(&state, 7), tag = pick(&state, 1000);
-  const bool later = one_in(&state, 2), blocking_send = one_in(&state, 4);
+  const bool later = one_in(&state, 2), blocking_send = one_in(&state, 4), persistent = one_in(&state, 4);
   const int to = (comm->rank + shift) % comm->size, from = (comm->rank + comm->size * 8 - shift) % comm->size;
+  if (program->open_count == kMostOpen) finish_open(program, 0);
+  const int index = program->open_count++;
+  Open* open = &program->open[index];
   Buffer out = new_buffer((size_t)count * 8), in = new_buffer((size_t)count * 8);
+  *open = (Open){{MPI_REQUEST_NULL, MPI_REQUEST_NULL}, persistent, NULL, {out, in}, at};
   fill(data_of(out), kUnsigned, (size_t)count, state, comm->rank);
-  Open open = {{MPI_REQUEST_NULL, MPI_REQUEST_NULL}, {out, in}, at};
-  MPI_Irecv(data_of(in), count, MPI_UINT64_T, from, tag, comm->comm, &open.requests[0]);
-  if (blocking_send) MPI_Send(data_of(out), count, MPI_UINT64_T, to, tag, comm->comm);
-  if (!blocking_send) MPI_Isend(data_of(out), count, MPI_UINT64_T, to, tag, comm->comm, &open.requests[1]);
-  if (program->open_count < kMostOpen) {
-    program->open[program->open_count++] = open;
-    if (!later) finish_open(program, program->open_count - 1);
-    return;
+  if (persistent) {
+    MPI_Recv_init(data_of(in), count, MPI_UINT64_T, from, tag, comm->comm, &open->requests[0]);
+    MPI_Send_init(data_of(out), count, MPI_UINT64_T, to, tag, comm->comm, &open->requests[1]);
+    MPI_Startall(2, open->requests);
+    seen_code(program, MPI_Waitall(2, open->requests, MPI_STATUSES_IGNORE));
+    MPI_Start(&open->requests[0]);
+    MPI_Start(&open->requests[1]);
+  } else {
+    MPI_Irecv(data_of(in), count, MPI_UINT64_T, from, tag, comm->comm, &open->requests[0]);
+    if (blocking_send) MPI_Send(data_of(out), count, MPI_UINT64_T, to, tag, comm->comm);
+    if (!blocking_send) MPI_Isend(data_of(out), count, MPI_UINT64_T, to, tag, comm->comm, &open->requests[1]);
   }
-  MPI_Waitall(2, open.requests, MPI_STATUSES_IGNORE);
-  for (int i = 0; i < 2; i++) end_buffer(&open.buffers[i], &program->seen);
+  if (!later) finish_open(program, index);
 }
 
 /* What a fetch-and-add finds depends on who comes first; the sum does not. */
@@ -176,7 +182,7 @@ static void run_threads(Program* program, uint64_t state) {
 /* ---- a program ---- */
 
 static const char* run_step(Program* program, uint64_t state) {
-  const int what = pick(&state, 20), at = pick(&state, program->comm_count), open = pick(&state, kMostOpen);
+  const int what = pick(&state, 21), at = pick(&state, program->comm_count), open = pick(&state, kMostOpen);
   if (one_in(&program->own, 6)) usleep((unsigned)pick(&program->own, kDelayUs));
   if (what == 0) return make_comm(program, draw(&state)), "make a communicator";
   if (what == 1) return free_comm(program, draw(&state)), "free a communicator";
@@ -187,6 +193,7 @@ static const char* run_step(Program* program, uint64_t state) {
     if (open < program->open_count) finish_open(program, open);
     return "wait";
   }
+  if (what == 7) return call_between(program, at, draw(&state)), "collectives between two groups";
   return call_collective(program, at, draw(&state)), "collective";
 }
 

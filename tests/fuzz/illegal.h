@@ -92,7 +92,7 @@ static inline void run_illegal(uint64_t seed, const char* directory) {
   const Ends ends = prepare_side(&step, &comm, &side);
   int classes[2] = {MPI_SUCCESS, MPI_SUCCESS};
   if (how != kNoCall || who != world_rank) classes[0] = seen_code(&program, run_blocking(&step, &comm, &side, ends));
-  end_side(&step, &comm, &side, &program.seen);
+  end_side(&step, comm.rank, &side, &program.seen);
   classes[1] = seen_code(&program, MPI_Barrier(MPI_COMM_WORLD));
   leave_result(directory, how, &step, classes, program.seen);
   wait_for_all(directory);

@@ -120,12 +120,16 @@ typedef struct {
   int rank, size;
 } Comm;
 
-/* ---- what is under way ---- */
+/* ---- what is under way: a collective call, or messages ---- */
+
+typedef struct Call Call;
 
 typedef struct {
   MPI_Request requests[2];
-  Buffer buffers[2];
-  int comm; /* index of its communicator */
+  bool persistent;
+  Call* call;
+  Buffer buffers[2]; /* of messages */
+  int comm;          /* index of its communicator */
 } Open;
 
 typedef struct {
@@ -145,13 +149,6 @@ static inline int seen_code(Program* program, int code) {
   if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
   if (class != MPI_SUCCESS) digest(&program->seen, &class, sizeof class);
   return class;
-}
-
-static inline void finish_open(Program* program, int at) {
-  Open* open = &program->open[at];
-  seen_code(program, MPI_Waitall(2, open->requests, MPI_STATUSES_IGNORE));
-  for (int i = 0; i < 2; i++) end_buffer(&open->buffers[i], &program->seen);
-  *open = program->open[--program->open_count];
 }
 
 #endif
