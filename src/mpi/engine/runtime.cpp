@@ -347,8 +347,8 @@ void Runtime::report() const {
   if (rank != 0) return;
   if (const int open = open_operations_.count(); open > 0) {
     std::fprintf(stderr,
-                 "stretto: rank 0: %d requests and windows were never completed or freed; with such, waits in "
-                 "collectives look after MPI all the time\n",
+                 "stretto: rank 0: %d requests and windows were never completed or freed; with such, where ranks are on "
+                 "several nodes, waits in collectives look after MPI all the time\n",
                  open);
   }
   if (anticipated_.begun + anticipated_.by_history + anticipated_.by_hints > 0) {

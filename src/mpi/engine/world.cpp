@@ -109,6 +109,7 @@ std::vector<pid_t> World::readable(const Channel& members, const std::vector<int
     if (process_of(rank) < 0) return {};
   }
   std::vector<pid_t> processes;
+  processes.reserve(mates.size());
   for (int mate : mates) processes.push_back(process_of(mate));
   return processes;
 }
