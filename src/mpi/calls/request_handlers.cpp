@@ -29,10 +29,17 @@ struct Persistent {
 }  // namespace
 
 // While collectives of ours are under way, whoever waits drives them. `attempt(done)` asks MPI once, without waiting.
+// Nobody is woken for what is complete already.
 template <class Attempt>
 int Handler::drive(const Attempt& attempt) {
   Runtime& runtime = Runtime::get();
-  if (!runtime.any_in_flight()) return native_();
+  if (!runtime.any_in_flight()) {
+    if (!NativeCall::is_heard()) return native_.without_a_ring();
+    const ReentryGuard guard;
+    int done = 0;
+    const int result = attempt(&done);
+    return result != MPI_SUCCESS || done != 0 ? result : native_();
+  }
   const ReentryGuard guard;
   NativeCall::announce();
   for (unsigned idle_rounds = 0;; ++idle_rounds) {
@@ -150,9 +157,11 @@ int Handler::Request_free(MPI_Request* request) noexcept {
   return native_();
 }
 
-int Handler::Win_free(MPI_Win*) noexcept {
+int Handler::Win_free(MPI_Win* window) noexcept {
+  OpenOperations& open = Runtime::get().open_operations();
+  if (window != nullptr) open.windows_in_need().remove(*window);
   const int result = native_();
-  if (result == MPI_SUCCESS) Runtime::get().open_operations().window_freed();
+  if (result == MPI_SUCCESS) open.window_freed();
   return result;
 }
 

@@ -11,11 +11,38 @@
 
 namespace stretto::mpi {
 
+/// Windows on which a call waits for the rank whose memory it is, where that sleeps: the MPI library does not tell, but
+/// it takes long then. Where the memory is shared, or the network reads and writes it, no rank need be woken.
+class WindowsInNeed {
+ public:
+  bool contains(MPI_Win window) {
+    if (!any_.load(std::memory_order_relaxed)) return false;
+    const std::scoped_lock lock(mutex_);
+    return std::ranges::find(windows_, window) != windows_.end();
+  }
+  void add(MPI_Win window) {
+    const std::scoped_lock lock(mutex_);
+    windows_.push_back(window);
+    any_.store(true, std::memory_order_relaxed);
+  }
+  void remove(MPI_Win window) {
+    const std::scoped_lock lock(mutex_);
+    std::erase(windows_, window);
+  }
+
+ private:
+  std::atomic<bool> any_{false};
+  std::mutex mutex_;
+  std::vector<MPI_Win> windows_;
+};
+
 class OpenOperations {
  public:
   /// Requests that are not known to be complete, and windows.
   const std::atomic<int>& count() const { return count_; }
   bool any_requests() const { return requests_.load(std::memory_order_relaxed) > 0; }
+
+  WindowsInNeed& windows_in_need() { return windows_in_need_; }
 
   void window_made() { count_.fetch_add(1, std::memory_order_relaxed); }
   void window_freed() { count_.fetch_sub(1, std::memory_order_relaxed); }
@@ -53,6 +80,7 @@ class OpenOperations {
     requests_.fetch_add(requests, std::memory_order_relaxed);
   }
 
+  WindowsInNeed windows_in_need_;
   std::atomic<int> count_{0};
   std::atomic<int> requests_{0};
   std::mutex mutex_;

@@ -38,13 +38,16 @@ class NativeCall {
     if (is_heard()) announce_a_look();
     return invoke_(object_);
   }
+  /// Of one that needs nobody, or for whose end a later call waits. To wake a rank costs more than most calls.
+  int without_a_ring() const { return invoke_(object_); }
+
+  /// Whether anybody sleeps.
+  static bool is_heard() { return doorbell != nullptr && doorbell->is_heard(); }
   static void announce() {
-    if (is_heard()) [[unlikely]]
-      doorbell->ring();
+    if (is_heard()) doorbell->ring();
   }
 
  private:
-  static bool is_heard() { return doorbell != nullptr && doorbell->is_heard(); }
   static void announce_a_look() {
     constexpr std::int64_t kBetweenLooksNs = 1'000'000;
     static thread_local std::int64_t latest_ns = 0;

@@ -13,7 +13,8 @@ int Doorbell::ring() {
 
 int Doorbell::pass_on() {
   constexpr int kMost = 2;
-  return is_heard() ? static_cast<int>(syscall(SYS_futex, rings.raw(), FUTEX_WAKE, kMost)) : 0;
+  const bool any = sleepers.load(std::memory_order_seq_cst) > 0;
+  return any ? static_cast<int>(syscall(SYS_futex, rings.raw(), FUTEX_WAKE, kMost)) : 0;
 }
 
 }  // namespace stretto::shm

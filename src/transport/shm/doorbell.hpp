@@ -13,13 +13,14 @@ namespace stretto::shm {
 
 /// In memory that the ranks of a node share; zeroed memory is the valid start.
 struct alignas(128) Doorbell {
-  Atomic<std::uint32_t> listeners;  // that sleep
+  Atomic<std::uint32_t> listeners;  // that sleep, or are about to: these see that it has rung
+  Atomic<std::uint32_t> sleepers;   // of them
   Atomic<std::uint32_t> rings;      // so far: what they sleep on
 
   bool is_heard() const { return listeners.load(std::memory_order_seq_cst) > 0; }
   /// Returns how many it has woken.
   int ring();
-  /// By each listener that a ring has woken. A ring itself wakes two: a caller must not pay for all ranks of a node.
+  /// By each sleeper that a ring has woken. A ring itself wakes two: a caller must not pay for all ranks of a node.
   int pass_on();
 };
 

@@ -36,17 +36,18 @@ constexpr std::int64_t kLongestSleepNs = 32'000'000;
 // When MPI has moved something, or a rank has rung that may want something moved, more is likely to come, and the rank
 // stays awake for a while. After that, where all who may need it ring, its naps are a quarter of the time since: what
 // comes all the same without a ring, such as what MPI has still to send though its request is complete, is at most that
-// much later. (docs/decisions/0021-waiting-looks-after-mpi.md)
+// much later. And no longer than a millisecond while the program has something under way in MPI, for which others may
+// need this rank, lest they need it and do not know. (docs/decisions/0021-waiting-looks-after-mpi.md)
 constexpr std::int64_t kPartOfQuiet = 4;
-// Where not all ring, naps of 0.5, 1 and 2 ms come before the sleeps. And while the program has something under way in
-// MPI, for which others may need this rank, nothing but short naps, each with a look.
+constexpr std::int64_t kLongestNeededNs = 1'000'000;
+// Where not all ring, naps of 0.5, 1 and 2 ms come before the sleeps. And while the program has something under way,
+// nothing but short naps, each with a look.
 constexpr std::int64_t kFirstNapNs = 500'000;
 constexpr std::int64_t kShortNapNs = 20'000;  // to which the kernel adds up to 50 us
 constexpr std::int64_t kAwakeNs = 200'000;
-// A look that has moved something takes longer than others by this; the first one after a nap, with cold caches, by
-// that.
-constexpr std::int64_t kMovedNs = 1'000;
-constexpr std::int64_t kMovedColdNs = 5'000;
+// A look that has moved much takes longer than others by this. After a nap, or when another rank has had the core,
+// caches are cold, and any look takes a few us longer: with 1 us, ranks of one core kept each other awake.
+constexpr std::int64_t kMovedNs = 5'000;
 
 void pause_instruction() {
 #if defined(__x86_64__)
@@ -91,20 +92,34 @@ void NodePlatform::idle(Signal* sole, std::uint64_t target, unsigned idle_rounds
     crowded_ = false;
     sleep_ns_ = kFirstNapNs;
   }
-  const bool may_nap = sole != nullptr && (crowded_ || latest_look_ns_ - idle_since_ns_ > kYieldForNs);
-  if (!may_nap && idle_rounds % kRoundsPerPoke == kRoundsPerPoke - 1 && facts_.poke != nullptr)
-    facts_.poke(facts_.poke_context);  // not timed, which is not free
-  if (may_nap && is_stirred()) stirred_ns_ = now_ns();
-  if (may_nap && now_ns() - stirred_ns_ >= kAwakeNs) {
-    may_listen() ? listen(*sole, target) : nap(*sole, target);
-    is_cold_ = true;
-    latest_look_ns_ = now_ns();
+  if (sole != nullptr && (crowded_ || latest_look_ns_ - idle_since_ns_ > kYieldForNs)) {
+    yield_or_nap(*sole, target);
     return;
   }
+  if (idle_rounds % kRoundsPerPoke == kRoundsPerPoke - 1 && facts_.poke != nullptr)
+    facts_.poke(facts_.poke_context);  // not timed, which is not free
+  yield();
+}
+
+void NodePlatform::yield() {
   sched_yield();
   const std::int64_t now = now_ns();
   crowded_ = crowded_ || now - latest_look_ns_ > kCrowdedYieldNs;
   latest_look_ns_ = now;
+}
+
+// Listens all the time: who is not heard now may need this rank when it has gone to sleep.
+void NodePlatform::yield_or_nap(Signal& signal, std::uint64_t target) {
+  const bool listens = may_listen();
+  if (listens) facts_.doorbell->listeners.fetch_add(1, std::memory_order_seq_cst);
+  if (is_stirred()) stirred_ns_ = now_ns();
+  if (now_ns() - stirred_ns_ < kAwakeNs) {
+    yield();
+  } else {
+    listens ? listen(signal, target) : nap(signal, target);
+    latest_look_ns_ = now_ns();
+  }
+  if (listens) facts_.doorbell->listeners.fetch_add(static_cast<std::uint32_t>(-1), std::memory_order_release);
 }
 
 // Whether MPI seems to have moved something, by the time it took.
@@ -114,7 +129,7 @@ bool NodePlatform::poke() {
   facts_.poke(facts_.poke_context);
   const std::int64_t took = now_ns() - begin;
   if (quiet_poke_ns_ == 0 || took < quiet_poke_ns_) quiet_poke_ns_ = took;
-  return took > quiet_poke_ns_ + (std::exchange(is_cold_, false) ? kMovedColdNs : kMovedNs);
+  return took > quiet_poke_ns_ + kMovedNs;
 }
 
 // A peer may wait for us in MPI. Looks after all that has been rung for.
@@ -128,14 +143,19 @@ bool NodePlatform::may_listen() const {
   return facts_.doorbell != nullptr && can_hear_ && !facts_.strangers->load(std::memory_order_relaxed);
 }
 
+bool NodePlatform::is_needed() const {
+  return facts_.open != nullptr && facts_.open->load(std::memory_order_relaxed) > 0;
+}
+
 void NodePlatform::listen(Signal& signal, std::uint64_t target) {
   const std::int64_t now = now_ns();
-  const std::int64_t nap_ns = std::clamp((now - stirred_ns_) / kPartOfQuiet, kShortNapNs, kLongestSleepNs);
+  const std::int64_t longest_ns = is_needed() ? kLongestNeededNs : kLongestSleepNs;
+  const std::int64_t nap_ns = std::clamp((now - stirred_ns_) / kPartOfQuiet, kShortNapNs, longest_ns);
   sleep_on(signal, target, nap_ns >= kSleepGridNs ? next_grid_point(now + nap_ns) : now + nap_ns);
 }
 
 void NodePlatform::nap(Signal& signal, std::uint64_t target) {
-  const bool needed = facts_.open != nullptr && facts_.open->load(std::memory_order_relaxed) > 0;
+  const bool needed = is_needed();
   if (!needed && sleep_ns_ >= kSleepGridNs) {
     sleep_on(signal, target, next_grid_point(now_ns() + sleep_ns_));
     if (crowded_) sleep_ns_ = std::min(2 * sleep_ns_, kLongestSleepNs);
@@ -166,10 +186,10 @@ bool NodePlatform::sleep_on_bell_too([[maybe_unused]] Signal& signal, [[maybe_un
   const auto address = [](const void* word) { return reinterpret_cast<std::uintptr_t>(word); };
   struct futex_waitv words[2] = {{seen, address(low_word(signal)), FUTEX_32, 0},
                                  {heard_, address(bell.rings.raw()), FUTEX_32, 0}};
-  bell.listeners.fetch_add(1, std::memory_order_seq_cst);  // Dekker again: a caller rings if it sees this
+  bell.sleepers.fetch_add(1, std::memory_order_seq_cst);  // Dekker again: who rings sees this, or we that it has rung
   const long result = syscall(SYS_futex_waitv, words, 2, 0, &until, CLOCK_MONOTONIC);
   can_hear_ = result >= 0 || errno != ENOSYS;
-  bell.listeners.fetch_add(static_cast<std::uint32_t>(-1), std::memory_order_seq_cst);
+  bell.sleepers.fetch_add(static_cast<std::uint32_t>(-1), std::memory_order_seq_cst);
   if (bell.rings.load(std::memory_order_relaxed) != heard_) bell.pass_on();
 #else
   can_hear_ = false;

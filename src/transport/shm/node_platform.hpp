@@ -36,9 +36,12 @@ class NodePlatform : public Platform {
   bool read_peer(int peer, void* to, std::uint64_t address, std::size_t bytes) override;
 
  private:
+  void yield();
+  void yield_or_nap(Signal& signal, std::uint64_t target);
   bool poke();
   bool is_stirred();
   bool may_listen() const;
+  bool is_needed() const;
   void nap(Signal& signal, std::uint64_t target);
   void listen(Signal& signal, std::uint64_t target);
   void sleep_on(Signal& signal, std::uint64_t target, std::int64_t until_ns);
@@ -52,7 +55,6 @@ class NodePlatform : public Platform {
   std::uint32_t heard_ = 0;         // of the doorbell's rings
   bool can_hear_ = true;            // as far as is known of the kernel
   std::int64_t quiet_poke_ns_ = 0;  // the shortest so far: nothing moved in it
-  bool is_cold_ = false;            // this rank has just slept
   bool crowded_ = false;            // while waiting: somebody else has work for this core
 };
 
