@@ -151,11 +151,11 @@ def test_only_the_first_steps(folder: Path) -> None:
 
 def test_figures(tmp_path: Path) -> None:
     file = tmp_path / "asp.json"
-    options = ["--vertices", "50", "--degree", "4", "--seed", "9", "--steps", "10", "--jitter-ms", "8"]
+    options = ["--vertices", "50", "--degree", "4", "--seed", "9", "--steps", "10", "--jitter-ms", "40"]
     output = asp(2, *options, "--json", file).check().output
     found: dict[str, Any] = json.loads(file.read_text())
     settings = {"ranks": at_most(2), "vertices": 50, "generated": True, "degree": 4, "seed": 9, "steps": 10}
-    assert found.items() >= (settings | {"bytes_per_broadcast": 200, "jitter_ms": 8}).items()
+    assert found.items() >= (settings | {"bytes_per_broadcast": 200, "jitter_ms": 40}).items()
     assert 150 < found["edges"] <= 200
     assert all(len(found[name]) == 10 and min(found[name]) >= 0 for name in SERIES)
     for least, mean, most in zip(*(found[name] for name in SERIES), strict=True):
@@ -165,7 +165,7 @@ def test_figures(tmp_path: Path) -> None:
     share = 100 * found["communication_s"] / found["total_s"]
     assert found["percentage"] == pytest.approx(share, rel=1e-3)
     # The jitter is in the total, and who wakes first waits in the broadcast.
-    assert found["total_s"] > 0.02
+    assert found["total_s"] > 0.1
     assert max(found["broadcast_most_s"]) > 1e-3
     assert "10 of 50 steps, 2 ranks, " in output
     for name, value, digits in (

@@ -32,12 +32,13 @@ static Step draw_served_step(uint64_t* state, bool ordered) {
   Step step;
   do {
     step = draw_step(draw(state), world_size);
+    step.persistent = false;
   } while (!is_served(&step, ordered));
   return step;
 }
 
 static void run(const Step* step, const Comm* comm, const Side* side, Ends ends) {
-  if (!step->later || !has_later_form(step)) {
+  if (!step->later) {
     run_blocking(step, comm, side, ends);
     return;
   }
@@ -67,7 +68,7 @@ static uint64_t on_host(const Step* step, const Comm* comm) {
   uint64_t seen = 0;
   const Ends ends = prepare_side(step, comm, &side);
   run(step, comm, &side, ends);
-  end_side(step, comm, &side, &seen);
+  end_side(step, comm->rank, &side, &seen);
   return seen;
 }
 
@@ -83,7 +84,7 @@ static uint64_t on_gpu(const Step* step, const Comm* comm, uint64_t state) {
   run(step, comm, &side, ends);
   if (send != NULL) move_back(side.send, send);
   if (recv != NULL) move_back(side.recv, recv);
-  end_side(step, comm, &side, &seen);
+  end_side(step, comm->rank, &side, &seen);
   return seen;
 }
 

@@ -5,8 +5,7 @@
 // hand: the schedule, and more late ranks, are ours. The last rank is node 0 of a hypercube, the 2^q-1 ranks that are
 // expected first are the others.
 // - The last rank's blocks spread as algorithms/allreduce/hypercube.hpp says; but the first node to get one, its owner,
-// gives the
-//   sum of all others' in exchange. Both combine the same two operands, and have the same bits.
+//   gives the sum of all others' in exchange. Both combine the same two operands, and have the same bits.
 // - Before that the early nodes go through the same rounds in reverse, which brings the sum of each block to its owner.
 // - The ranks between them and the last one are guests: as they come they give their data to the owners, who add them.
 //   All nodes but 0 take turns in passing the results on to them.

@@ -346,10 +346,11 @@ void Runtime::report() const {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) return;
   if (const int open = open_operations_.count(); open > 0) {
-    std::fprintf(stderr,
-                 "stretto: rank 0: %d requests and windows were never completed or freed; with such, where ranks are on "
-                 "several nodes, waits in collectives look after MPI all the time\n",
-                 open);
+    std::fprintf(
+        stderr,
+        "stretto: rank 0: %d requests and windows were never completed or freed; with such, where ranks are on "
+        "several nodes, waits in collectives look after MPI all the time\n",
+        open);
   }
   if (anticipated_.begun + anticipated_.by_history + anticipated_.by_hints > 0) {
     const auto number = [](const std::atomic<std::uint64_t>& value) { return static_cast<unsigned long long>(value); };

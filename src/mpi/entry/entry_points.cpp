@@ -64,15 +64,16 @@ static int started(int result) {
 static int start(stretto::mpi::NativeCall native) { return started(native()); }
 
 // The receiver of a short message finds it when it looks; what it has to do for a long one it should begin now.
-static int send(stretto::mpi::NativeCall native, MPI_Count count, MPI_Datatype datatype) {
+static int send_message(stretto::mpi::NativeCall native, MPI_Count count, MPI_Datatype datatype) {
   constexpr MPI_Count kShort = 1024;  // bytes
   MPI_Count bytes = 0;
-  if (stretto::mpi::NativeCall::is_heard() && PMPI_Type_size_x(datatype, &bytes) == MPI_SUCCESS) bytes *= count;
+  const bool heard = stretto::mpi::NativeCall::is_heard() && datatype != MPI_DATATYPE_NULL;
+  if (heard && PMPI_Type_size_x(datatype, &bytes) == MPI_SUCCESS) bytes *= count;
   return bytes > kShort ? native() : native.without_a_ring();
 }
 
 // In memory of `window`: that of a rank which sleeps, perhaps, but it need not be that rank that does it.
-static int access(stretto::mpi::NativeCall native, MPI_Win window) {
+static int access_window(stretto::mpi::NativeCall native, MPI_Win window) {
   constexpr std::int64_t kQuickNs = 50'000;  // less than that rank sleeps
   if (!stretto::mpi::NativeCall::is_heard()) return native.without_a_ring();
   stretto::mpi::WindowsInNeed& in_need = open_operations().windows_in_need();
@@ -152,15 +153,15 @@ static int create(stretto::mpi::NativeCall native, const MPI_Comm* newcomm) {
 #define STRETTO_PASSED(name, parameters, arguments) STRETTO_BOTH(name, parameters, arguments, return native();)
 #define STRETTO_LOOK(name, parameters, arguments) STRETTO_BOTH(name, parameters, arguments, return native.look();)
 #define STRETTO_ACCESS(name, parameters, arguments) \
-  STRETTO_BOTH(name, parameters, arguments, return access(native, window);)
+  STRETTO_BOTH(name, parameters, arguments, return access_window(native, window);)
 #define STRETTO_SEND(name, parameters, arguments) \
-  STRETTO_BOTH(name, parameters, arguments, return send(native, count, datatype);)
+  STRETTO_BOTH(name, parameters, arguments, return send_message(native, count, datatype);)
 #include "mpi/entry/calls.def"
 
 #define STRETTO_ASKER(name, parameters, arguments) \
   STRETTO_BOTH(name, parameters, arguments, return started(native.without_a_ring());)
 #define STRETTO_SENDER(name, parameters, arguments) \
-  STRETTO_BOTH(name, parameters, arguments, return started(send(native, count, datatype));)
+  STRETTO_BOTH(name, parameters, arguments, return started(send_message(native, count, datatype));)
 #define STRETTO_STARTER(name, parameters, arguments) STRETTO_BOTH(name, parameters, arguments, return start(native);)
 #define STRETTO_WINDOW(name, parameters, arguments) STRETTO_BOTH(name, parameters, arguments, return make(native);)
 STRETTO_STARTER(Comm_idup, (MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request), (comm, newcomm, request))
