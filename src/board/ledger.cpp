@@ -8,6 +8,7 @@ namespace {
 constexpr unsigned kRootAt = 32;
 constexpr unsigned kReductionAt = 16;
 constexpr unsigned kNativeAt = 8;
+constexpr std::uint64_t kUnsure = 1U << 9;
 
 std::uint64_t packed(const CallEntry& call) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << kRootAt |
@@ -43,12 +44,12 @@ Ledger::Ledger(std::byte* memory, std::span<const int> ranks, std::size_t place)
       ranks_(ranks),
       place_(place) {}
 
-std::uint16_t Ledger::enter(const CallEntry& call) {
+std::uint16_t Ledger::enter(const CallEntry& call, bool unsure) {
   Entry& mine = entry(place_, ++number_);
   const std::uint64_t what = packed(call);
   // release: who sees one of these sees what was stored before, the 0 at least.
   mine.number.store(0, std::memory_order_relaxed);
-  mine.what.store(what, std::memory_order_release);
+  mine.what.store(unsure ? what | kUnsure : what, std::memory_order_release);
   mine.bytes.store(call.bytes, std::memory_order_release);
   mine.number.store(number_, std::memory_order_release);
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15U;  // 2^64 over the golden ratio (Knuth, volume 3, section 6.4)
@@ -59,35 +60,40 @@ std::uint16_t Ledger::enter(const CallEntry& call) {
   return static_cast<std::uint16_t>(history_ >> 48);
 }
 
+void Ledger::confirm() {
+  Atomic<std::uint64_t>& what = entry(place_, number_).what;
+  what.store(what.load(std::memory_order_relaxed) & ~kUnsure, std::memory_order_release);
+}
+
 void Ledger::withdraw() {
   entry(place_, number_--).number.store(0, std::memory_order_release);
   history_ = history_before_;
 }
 
-std::optional<CallEntry> Ledger::read(std::size_t place, std::uint64_t number) const {
+std::optional<Ledger::Found> Ledger::read(std::size_t place, std::uint64_t number) const {
   const Entry& theirs = entry(place, number);
   if (theirs.number.load(std::memory_order_acquire) != number) return std::nullopt;
   const std::uint64_t what = theirs.what.load(std::memory_order_acquire);
   const std::uint64_t bytes = theirs.bytes.load(std::memory_order_acquire);
   if (theirs.number.load(std::memory_order_relaxed) != number) return std::nullopt;
-  return unpacked(what, bytes);
+  return Found{unpacked(what, bytes), (what & kUnsure) != 0};
 }
 
-std::optional<Difference> Ledger::find_difference(std::uint64_t number, bool counts_too) const {
-  const std::optional<CallEntry> mine = read(place_, number);
+std::optional<Difference> Ledger::find_difference(std::uint64_t number, bool patiently) const {
+  const std::optional<Found> mine = read(place_, number);
   for (std::size_t place = 0; mine && place < ranks_.size(); ++place) {
-    const std::optional<CallEntry> theirs = read(place, number);
-    if (!theirs || *theirs == *mine) continue;
-    const Difference difference{number, ranks_[place], *theirs, *mine};
-    const bool tolerated = difference.in_count_only() && may_have_other_counts(mine->collective);
-    if (!tolerated || (counts_too && ranks_[place] == mine->root)) return difference;
+    const std::optional<Found> theirs = read(place, number);
+    if (!theirs || theirs->call == mine->call || (theirs->unsure && !patiently)) continue;
+    const Difference difference{number, ranks_[place], theirs->call, mine->call};
+    const bool tolerated = difference.in_count_only() && may_have_other_counts(mine->call.collective);
+    if (!tolerated || (patiently && ranks_[place] == mine->call.root)) return difference;
   }
   return std::nullopt;
 }
 
-std::optional<Difference> Ledger::find_difference(bool counts_too) const {
+std::optional<Difference> Ledger::find_difference(bool patiently) const {
   for (std::uint64_t number = number_ < kCalls ? 1 : number_ - kCalls + 1; number <= number_; ++number) {
-    if (auto found = find_difference(number, counts_too && number == number_)) return found;
+    if (auto found = find_difference(number, patiently && number == number_)) return found;
   }
   return std::nullopt;
 }

@@ -51,15 +51,16 @@ class Ledger {
   /// `ranks`, of the communicator, share the node, and outlive this; `place` is this one's place among them.
   Ledger(std::byte* memory, std::span<const int> ranks, std::size_t place);
 
-  /// This rank comes to its next call. Returns the signature.
-  std::uint16_t enter(const CallEntry& call);
-  /// This rank's latest call has not been one.
+  /// This rank comes to its next call. Returns the signature. `unsure`: its arguments may be wrong by themselves, so
+  /// that it is none; until it is confirmed or withdrawn, it differs from others only for those who are patient.
+  std::uint16_t enter(const CallEntry& call, bool unsure = false);
+  void confirm();
   void withdraw();
 
   /// The earliest of the remembered calls in which another rank differs from this one. Where data is only moved from or
-  /// to a root, counts may differ, as far as those whose data is moved can tell (Board::can_take). `counts_too`: in the
-  /// present call they are compared with the root's.
-  std::optional<Difference> find_difference(bool counts_too) const;
+  /// to a root, counts may differ, as far as those whose data is moved can tell (Board::can_take). `patiently`: in the
+  /// present call they are compared with the root's, and calls that are unsure count.
+  std::optional<Difference> find_difference(bool patiently) const;
 
   /// Why no rank of the node makes a call any more: they could not agree on which, or some process has failed. (Bland
   /// et al. 2013: a communicator that is revoked.)
@@ -83,8 +84,12 @@ class Ledger {
   };
 
   Entry& entry(std::size_t place, std::uint64_t number) const { return entries_[place * kCalls + number % kCalls]; }
-  std::optional<CallEntry> read(std::size_t place, std::uint64_t number) const;
-  std::optional<Difference> find_difference(std::uint64_t number, bool counts_too) const;
+  struct Found {
+    CallEntry call;
+    bool unsure;
+  };
+  std::optional<Found> read(std::size_t place, std::uint64_t number) const;
+  std::optional<Difference> find_difference(std::uint64_t number, bool patiently) const;
 
   Shared* shared_;
   Entry* entries_;

@@ -73,6 +73,22 @@ TEST(Ledger, ACallThatWasNoneIsForgotten) {
   EXPECT_FALSE(ledgers.of(1).find_difference(true));
 }
 
+// A rank whose arguments the MPI library may refuse is in no call until that has taken them.
+TEST(Ledger, WhatMayBeNoCallDiffersForThePatientOnly) {
+  Ledgers ledgers(2);
+  ledgers.of(0).enter(kBarrier);
+  ledgers.of(1).enter(kBcast, /*unsure=*/true);
+  EXPECT_FALSE(ledgers.of(0).find_difference(false));
+  EXPECT_TRUE(ledgers.of(0).find_difference(true));
+  ledgers.of(1).withdraw();
+  EXPECT_FALSE(ledgers.of(0).find_difference(true));
+  ledgers.of(1).enter(kBcast, /*unsure=*/true);
+  ledgers.of(1).confirm();
+  const auto difference = ledgers.of(0).find_difference(false);
+  ASSERT_TRUE(difference);
+  EXPECT_EQ(difference->theirs, kBcast);
+}
+
 TEST(Ledger, RemembersTheLatestCallsOnly) {
   Ledgers ledgers(2);
   ledgers.of(0).enter(kBcast);

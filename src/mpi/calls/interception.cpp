@@ -77,18 +77,19 @@ int Interception::pass_on(const NativeCall& native, const PreparedCall* prepared
   Engine* const engine = communicator_->engine.get();
   if (engine == nullptr || !engine->is_provided()) return native();
   if (engine->is_revoked()) return report(*engine);
-  enter(*engine, prepared == nullptr ? CallOutline{} : prepared->outline());
+  const bool unsure = prepared == nullptr;
+  enter(*engine, unsure ? CallOutline{} : prepared->outline(), unsure);
   if (!engine->is_faultless()) return report(*engine);
   const int result = native();
   // Arguments that are wrong by themselves: no call has been made, and the program may make the right one.
-  if (prepared == nullptr && result != MPI_SUCCESS) engine->withdraw();
+  if (unsure) engine->decide(result == MPI_SUCCESS);
   return result;
 }
 
-void Interception::enter(Engine& engine, const CallOutline& call) {
+void Interception::enter(Engine& engine, const CallOutline& call, bool unsure) {
   if (entered_) return;
   entered_ = true;
-  engine.enter(call.entry(collective_, algorithm_ == nullptr));
+  engine.enter(call.entry(collective_, algorithm_ == nullptr), unsure);
 }
 
 int Interception::check(const PreparedCall* prepared) {

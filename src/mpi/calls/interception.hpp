@@ -73,8 +73,8 @@ class Interception {
   }
   /// `prepared` is null where Stretto cannot serve what the program gave.
   int pass_on(const NativeCall& native, const PreparedCall* prepared);
-  /// Tells the others of the node which call this is.
-  void enter(Engine& engine, const CallOutline& call);
+  /// Tells the others of the node which call this is. `unsure`: its arguments may be wrong.
+  void enter(Engine& engine, const CallOutline& call, bool unsure = false);
   /// Under STRETTO_CHECK: compares the call with those of all other ranks.
   [[gnu::cold]] int check(const PreparedCall* prepared);
   /// Raises the error of a call that was wrong.

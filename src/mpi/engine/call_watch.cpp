@@ -3,7 +3,7 @@
 namespace stretto::mpi {
 namespace {
 constexpr std::int64_t kLookEveryNs = 20'000'000;
-constexpr std::int64_t kCountsMayDifferNs = 1'000'000'000;
+constexpr std::int64_t kMayDifferNs = 1'000'000'000;
 }  // namespace
 
 bool CallWatch::is_hopeless() {
@@ -17,13 +17,13 @@ bool CallWatch::is_hopeless() {
 bool CallWatch::look(std::int64_t now_ns) {
   if (failures_.any_of(members_)) return true;
   if (ledger_ == nullptr) return false;
-  if (ledger_->is_revoked() || ledger_->find_difference(/*counts_too=*/false)) return true;
-  if (!ledger_->find_difference(/*counts_too=*/true)) {
-    counts_differ_since_ns_ = 0;
+  if (ledger_->is_revoked() || ledger_->find_difference(/*patiently=*/false)) return true;
+  if (!ledger_->find_difference(/*patiently=*/true)) {
+    differ_since_ns_ = 0;
     return false;
   }
-  if (counts_differ_since_ns_ == 0) counts_differ_since_ns_ = now_ns;
-  return now_ns - counts_differ_since_ns_ > kCountsMayDifferNs;
+  if (differ_since_ns_ == 0) differ_since_ns_ = now_ns;
+  return now_ns - differ_since_ns_ > kMayDifferNs;
 }
 
 Fault CallWatch::find_fault() {
@@ -36,7 +36,7 @@ Fault CallWatch::find_fault() {
   }
   if (ledger_ == nullptr) return {Fault::Kind::revoked};
   ledger_->revoke(Revoked::different_calls);
-  const auto difference = ledger_->find_difference(/*counts_too=*/true);
+  const auto difference = ledger_->find_difference(/*patiently=*/true);
   if (!difference && before != Revoked::no) return {Fault::Kind::revoked};
   return {Fault::Kind::different_calls, difference};
 }

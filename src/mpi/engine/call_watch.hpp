@@ -49,7 +49,7 @@ class CallWatch final : public Watchdog {
 
   bool over_ = false;
   std::int64_t next_look_ns_ = 0;
-  std::int64_t counts_differ_since_ns_ = 0;  // 0: they do not
+  std::int64_t differ_since_ns_ = 0;  // 0: they do not
 };
 
 }  // namespace stretto::mpi

@@ -153,9 +153,9 @@ bool Engine::ensure_pool(std::size_t bytes) {
   return there;
 }
 
-void Engine::enter(const CallEntry& call) {
+void Engine::enter(const CallEntry& call, bool unsure) {
   if (share_ == nullptr) return;
-  const std::uint16_t signature = share_->ledger().enter(call);
+  const std::uint16_t signature = share_->ledger().enter(call, unsure);
   share_->board().expect(signature);
   Endpoint& endpoint = equipment_->endpoint();
   endpoint.transport.expect(signature);

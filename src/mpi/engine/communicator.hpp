@@ -45,10 +45,11 @@ class Engine {
   }
 
   /// The program has come to its next call, which is to be served or left to the MPI library. Not before provide_for.
-  void enter(const CallEntry& call);
-  /// It has not been a call at all.
-  void withdraw() {
-    if (share_ != nullptr) share_->ledger().withdraw();
+  void enter(const CallEntry& call, bool unsure);
+  /// What was unsure: whether it has been a call at all.
+  void decide(bool was_call) {
+    if (share_ == nullptr) return;
+    was_call ? share_->ledger().confirm() : share_->ledger().withdraw();
   }
   /// Whether the present call went well; else what is wrong with it, seen from this rank.
   bool is_faultless() const {
