@@ -18,6 +18,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -45,6 +46,9 @@ TIME_LIMIT_S = 120.0
 # Open MPI starts twice as fast where it need not look for networks that no test's job uses. A test that needs another
 # transport says so on the command line, which is stronger.
 SHARED_MEMORY_ONLY = {"OMPI_MCA_btl": "self,vader", "OMPI_MCA_pml": "ob1"} if FAMILY == "openmpi" else {}
+# Of Open MPI 4.1's jobs that start at once some fail, as each makes and removes the same folder of the user's.
+_SESSIONS = tempfile.TemporaryDirectory(prefix="stretto-jobs-")
+os.environ |= {"OMPI_MCA_orte_tmpdir_base": _SESSIONS.name}
 # What calls each with every count, root and type.
 PROGRAMS = {
     "allreduce": "mpi/allreduce_counts.c",
