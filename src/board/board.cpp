@@ -111,15 +111,10 @@ void Board::take_half_of_pool() {
   }
 }
 
-bool Board::others_left_pool() const {
-  return std::ranges::all_of(other_use_.ranks,
-                             [&](const Presence& rank) { return rank.left.reached(other_use_.call); });
-}
-
 // What it learns saves the calls that follow from looking.
 bool Board::may_enter() {
   if (!other_use_.ranks.empty()) {
-    if (!others_left_pool()) return false;
+    if (!other_use_.is_left()) return false;
     other_use_ = {};
   }
   if (everyone_left_ >= must_have_left_) return true;

@@ -153,7 +153,6 @@ class Board {
  private:
   struct Layout;
   void take_half_of_pool();
-  bool others_left_pool() const;
 
   // The value of a signal that is published in this call, without a signature.
   std::uint64_t first_stamp() const { return call_ << kSignatureBits; }

@@ -26,6 +26,11 @@ struct Pool {
     std::span<Presence> ranks{};
     std::uint64_t call = 0;
     std::shared_ptr<const void> board_memory{};  // where these are
+
+    /// Whether they have left that call.
+    bool is_left() const {
+      return std::ranges::all_of(ranks, [&](const Presence& rank) { return rank.left.reached(call); });
+    }
   };
 
   std::byte* memory = nullptr;
@@ -34,9 +39,7 @@ struct Pool {
 
   /// Whether the ranks of all calls so far have left it. A rank may begin another at any time.
   bool is_left() const {
-    return std::ranges::all_of(latest, [](const Use& use) {
-      return std::ranges::all_of(use.ranks, [&](const Presence& rank) { return rank.left.reached(use.call); });
-    });
+    return std::ranges::all_of(latest, [](const Use& use) { return use.is_left(); });
   }
 
   /// The largest message that one call can hold: half of it, as calls alternate between the halves.

@@ -46,7 +46,7 @@ std::unique_ptr<Engine> Engine::make(MPI_Comm comm, World& world, const Configur
   std::int32_t part = rank == 0 ? NodeShare::offer(size, world) : -1;
   std::unique_ptr<Channel> channel = Channel::open(comm, world.carrier(), Anticipation::kRuns, &part);
   if (channel == nullptr) {
-    NodeShare::accept(part, true, rank == 0, world);
+    if (rank == 0) NodeShare::take_back(part, world);
     return nullptr;
   }
   return std::unique_ptr<Engine>(new Engine(comm, world, std::move(channel), part, configuration, open));
@@ -68,7 +68,11 @@ Engine::Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, st
   shared_nodes_.boards = can_share_memory() && shared_nodes_.count > 0;  // until one is refused
   shares_memory_ = limit > 0 && count_nodes(nodes_) == 1;
   expected_pool_window_ = NodeShare::largest_pool(limit) / 2;
-  part_ = NodeShare::accept(offered_part, count_nodes(nodes_) > 1, rank_ == 0, world_);
+  if (count_nodes(nodes_) == 1) {
+    part_ = NodeShare::accept(offered_part, world_);
+  } else if (rank_ == 0) {
+    NodeShare::take_back(offered_part, world_);
+  }
 }
 
 Engine::~Engine() {

@@ -10,6 +10,8 @@ namespace stretto::mpi {
 
 void Failures::watch([[maybe_unused]] MPI_Comm comm) {
 #ifdef OPEN_MPI  // MPICH 5.0.2 has these functions, which end the program
+  const auto* on = static_cast<const bool*>(dlsym(RTLD_DEFAULT, "ompi_ftmpi_enabled"));
+  if (on != nullptr && !*on) return;  // mpirun's --with-ft
   comm_ = comm;
   const auto find = [](const char* name, auto& function) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(RTLD_DEFAULT, name));

@@ -77,18 +77,20 @@ class NodeShare::Part {
 std::int32_t NodeShare::offer(int ranks, World& world) {
   if (ranks > world.ranks_of_node()) return -1;
   shm::Arena& arena = world.memory().arena();
-  const auto part = arena.take(Needed(ranks, true).bytes(), static_cast<std::uint32_t>(ranks));
+  const Needed needed(ranks, true);
+  const auto part = arena.take(needed.bytes(), static_cast<std::uint32_t>(ranks));
   if (!part) return -1;
-  Needed(ranks, true).clear(arena.memory_of(*part));
+  needed.clear(arena.memory_of(*part));
   return static_cast<std::int32_t>(*part);
 }
 
-std::shared_ptr<NodeShare::Part> NodeShare::accept(std::int32_t offered, bool useless, bool by_me, World& world) {
+std::shared_ptr<NodeShare::Part> NodeShare::accept(std::int32_t offered, World& world) {
   if (offered < 0) return nullptr;
-  const auto number = static_cast<std::uint32_t>(offered);
-  if (!useless) return std::make_shared<Part>(world.memory().arena(), number);
-  if (by_me) world.memory().arena().take_back(number);
-  return nullptr;
+  return std::make_shared<Part>(world.memory().arena(), static_cast<std::uint32_t>(offered));
+}
+
+void NodeShare::take_back(std::int32_t offered, World& world) {
+  if (offered >= 0) world.memory().arena().take_back(static_cast<std::uint32_t>(offered));
 }
 
 std::unique_ptr<NodeShare> NodeShare::make(Members members, World& world, std::shared_ptr<Part> part) {

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <mpi.h>
-#include <sys/types.h>
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,9 +33,10 @@ class NodeShare {
   /// Takes such a part, which the others of the communicator are then to be told of: its number. Negative where there
   /// is none, or `ranks` cannot be the number of ranks of one node.
   static std::int32_t offer(int ranks, World& world);
-  /// The part by that number, once all of them know it; null if it is negative. If `useless`, because not all are on
-  /// one node, whoever has offered it takes it back.
-  static std::shared_ptr<Part> accept(std::int32_t offered, bool useless, bool by_me, World& world);
+  /// The part by that number, once all of them know it; null if it is negative.
+  static std::shared_ptr<Part> accept(std::int32_t offered, World& world);
+  /// Whoever has offered it takes it back, as it is of no use: not all ranks are on one node.
+  static void take_back(std::int32_t offered, World& world);
 
   /// Collective over the communicator, unless there is a part. nullptr, on all ranks alike, where some node has no
   /// memory left, or cannot share it; a message says why.

@@ -146,6 +146,12 @@ void Runtime::prepare_background() {
   background_.configure(wanted && level == MPI_THREAD_MULTIPLE, configuration_.background_cores);
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (configuration_.non_blocking && world_.failures().can_be_known() && rank == 0) {
+    std::fprintf(stderr,
+                 "stretto: non-blocking collectives stay the MPI library's own, which is to survive failed processes "
+                 "(mpirun --with-ft): only its own end in an error when one fails\n");
+    return;
+  }
   if (!wants_thread() || level == MPI_THREAD_MULTIPLE || rank != 0) return;
   std::fprintf(stderr,
                configuration_.background == Background::thread
@@ -160,6 +166,7 @@ void Runtime::prepare_background() {
 void Runtime::prepare_in_flight(Communicator& communicator, MPI_Comm comm) {
   const bool driven = background_.is_threaded() || configuration_.background == Background::polled;
   if (!configuration_.non_blocking || !driven || !communicator.eligible || communicator.in_flight) return;
+  if (world_.failures().can_be_known()) return;  // only the library's own requests can end in its error
   communicator.in_flight = InFlight::make(comm, world_, configuration_, proxies_, in_flight_);
   if (communicator.in_flight) background_.add(*communicator.in_flight);
 }
