@@ -1,5 +1,5 @@
 # Everything goes through scripts/, which install what is missing and ask nothing.
-.PHONY: demo test test-nightly check test-all-mpis fuzz bench bundle horovod torch build lint format setup clean
+.PHONY: demo test test-nightly check test-all-mpis fuzz mutations bench bundle horovod torch build lint format setup clean
 
 demo:
 	@scripts/setup.sh demo
@@ -23,6 +23,11 @@ fuzz:
 	@scripts/setup.sh test
 	@scripts/build.sh
 	@scripts/fuzz.sh
+
+mutations:
+	@scripts/setup.sh test
+	@scripts/build.sh
+	@.venv/bin/python tests/mutations/mutate.py
 
 bench:
 	@scripts/setup.sh build

@@ -37,6 +37,7 @@ if [ ${#python_sources[@]} -gt 0 ]; then
   step mypy mypy tests/mpi_jobs.py tests/cluster/*.py
   step mypy mypy tests/mpi_jobs.py tests/bench/*.py
   step mypy mypy tests/mpi_jobs.py tests/fuzz/*.py tests/devices/*.py
+  step mypy mypy tests/mpi_jobs.py tests/mutations/*.py
   step mypy mypy bench/experiments/*.py
 fi
 [ "$failed" = 0 ] && echo 'lint: passed' || { echo 'lint: failed' >&2; exit 1; }

@@ -71,25 +71,37 @@ def run_once(command: list[str], limit_s: float) -> str:
     return f"{text} ({time.monotonic() - begin:.1f} s)"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_ways(parser: argparse.ArgumentParser) -> None:
+    """Options that say which programs run, and in which ways."""
     parser.add_argument("programs", nargs="+", type=Program.parse)
     parser.add_argument("--mpicc", default="mpicc", help="the compiler wrapper of the MPI")
     parser.add_argument("--mpirun", default="mpirun", help="its launcher, with its options")
     parser.add_argument("--variable", default="-x {}={}", help="how the launcher sets a variable, as '-env {} {}'")
     parser.add_argument("--library", action="append", default=[], help="NAME=FILE: a build of Stretto; may be repeated")
     parser.add_argument("--limit", type=float, default=60, help="seconds for each job")
+
+
+def preloads_of(options: argparse.Namespace) -> dict[str, str]:
+    """The library of each way; native has none."""
+    return {NATIVE: "", **dict(text.split("=", 1) for text in options.library)}
+
+
+def command_of(program: Program, binary: Path, library: str, options: argparse.Namespace) -> list[str]:
+    preload = shlex.split(options.variable.format("LD_PRELOAD", Path(library).resolve())) if library else []
+    return [*shlex.split(options.mpirun), "-n", program.ranks, *preload, str(binary), *program.arguments]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_ways(parser)
     options = parser.parse_args()
-    preloads = {NATIVE: "", **dict(text.split("=", 1) for text in options.library)}
+    preloads = preloads_of(options)
     print(f"| program @ranks | {' | '.join(preloads)} |\n|{'---|' * (len(preloads) + 1)}")
     with tempfile.TemporaryDirectory(prefix="stretto-programs-") as scratch:
         for program in options.programs:
             binary = program.compiled(options.mpicc, Path(scratch))
-            cells = []
-            for library in preloads.values():
-                preload = shlex.split(options.variable.format("LD_PRELOAD", Path(library).resolve())) if library else []
-                command = [*shlex.split(options.mpirun), "-n", program.ranks, *preload, str(binary), *program.arguments]
-                cells.append(run_once(command, options.limit))
+            ways = preloads.values()
+            cells = [run_once(command_of(program, binary, library, options), options.limit) for library in ways]
             print(f"| {program} | {' | '.join(cells)} |", flush=True)
     return 0
 

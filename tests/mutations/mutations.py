@@ -1,0 +1,156 @@
+"""Defects that `make test` must find: in each a passage of the sources is replaced, and one test has to fail.
+
+`make mutations` plants them one after the other (mutate.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """`test`: a C++ test with GoogleTest's filter, or `pytest` with what it is told to run, both run by `make test`.
+    `sanitize`: what the C++ test is built with."""
+
+    defect: str
+    file: str
+    passage: str
+    replaced_by: str
+    test: tuple[str, str]
+    sanitize: str = ""
+
+
+MUTATIONS = (
+    Mutation(
+        "a wrong root",
+        "src/algorithms/bcast/binomial.cpp",
+        "absolute_rank(me - up, call.root, p)",
+        "absolute_rank(me - up, 0, p)",
+        ("sim_test", "*/bcast_binomial"),
+    ),
+    Mutation(
+        "a lost segment",
+        "src/compose/pipelining.cpp",
+        "segment < segments; segment += kLanes",
+        "segment + 1 < segments; segment += kLanes",
+        ("derived_test", "*EveryPipelinedAlgorithm*/bcast_binomial*"),
+    ),
+    Mutation(
+        "a missing fence",
+        "src/transport/shm/mailboxes.cpp",
+        "target.filled.store(number, std::memory_order_release)",
+        "target.filled.store(number, std::memory_order_relaxed)",
+        ("threads_test", "*OnThreads*/bcast_binomial"),
+        sanitize="thread",
+    ),
+    Mutation(
+        "a stale generation",
+        "src/board/board.cpp",
+        "must_have_left_ = call_ - ring_;",
+        "must_have_left_ = call_ - ring_ - 1;",
+        ("sim_test", "Board.*"),
+    ),
+    Mutation(
+        "an off-by-one in a hierarchy",
+        "src/compose/block_hierarchy.cpp",
+        "units_[unit - 1].first + units_[unit - 1].count",
+        "units_[unit - 1].first + units_[unit].count",
+        ("derived_test", "*EveryHierarchy*"),
+    ),
+    Mutation(
+        "a window longer than its memory",
+        "src/catalogue/run.cpp",
+        "g.board().pool_window() / algorithm.messages_in_pool(g.size())",
+        "g.board().pool_window()",
+        ("sim_test", "*EveryAlgorithmWithAPool*"),
+    ),
+    Mutation(
+        "operands the wrong way round",
+        "src/algorithms/reduce/binomial.cpp",
+        "g.reduce(call, accumulator, theirs, call.count);\n    std::swap(accumulator, theirs);",
+        "g.reduce(call, theirs, accumulator, call.count);",
+        ("sim_test", "*/reduce_binomial"),
+    ),
+    Mutation(
+        "no block of one's own",
+        "src/algorithms/allgather/ring.cpp",
+        "  put_own_block(g, call);\n",
+        "",
+        ("sim_test", "*/allgather_ring"),
+    ),
+    Mutation(
+        "a message in another's cell",
+        "src/transport/shm/mailboxes.cpp",
+        "static_cast<std::size_t>(ranks_) + static_cast<std::size_t>(to);",
+        "static_cast<std::size_t>(ranks_);",
+        ("scheduled_test", "*/allreduce_recursive_doubling"),
+    ),
+    Mutation(
+        "a message taken twice",
+        "src/transport/shm/mailboxes.cpp",
+        "  early.erase(match);\n",
+        "",
+        ("scheduled_test", "Mailboxes.*"),
+    ),
+    Mutation(
+        "a root that is not compared between ranks",
+        "src/board/ledger.cpp",
+        "static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << kRootAt |\n",
+        "\n",
+        ("threads_test", "Ledger.*"),
+    ),
+    Mutation(
+        "a ring that reaches nobody",
+        "src/transport/shm/doorbell.cpp",
+        "return any ? static_cast<int>",
+        "return !any ? static_cast<int>",
+        ("doorbell_test", "*"),
+    ),
+    Mutation(
+        "memory of a freed communicator's calls in a new one",
+        "src/mpi/engine/node_share.cpp",
+        "  needed.clear(arena.memory_of(*part));\n",
+        "",
+        ("pytest", "tests/mpi/test_mpi_semantics.py -k young"),
+    ),
+    Mutation(
+        "settings that are not compared between ranks",
+        "src/select/configuration.cpp",
+        "  return hash;\n}\n\nConfiguration read_configuration",
+        "  return 0;\n}\n\nConfiguration read_configuration",
+        ("pytest", "tests/interposition/test_configuration.py -k test_different_settings"),
+    ),
+    Mutation(
+        "a root beyond the last rank",
+        "src/mpi/calls/interception.hpp",
+        "root >= 0 && root < communicator_->size",
+        "root >= 0",
+        ("pytest", "tests/mpi/test_mpi_semantics.py -k test_same_errors_as_native"),
+    ),
+    Mutation(
+        "an algorithm that is not deterministic where one was asked for",
+        "src/select/rules.cpp",
+        "(algorithm->deterministic || !configuration.deterministic)",
+        "(algorithm->deterministic || configuration.deterministic)",
+        ("pytest", "tests/mpi/test_mpi_semantics.py -k test_deterministic"),
+    ),
+    Mutation(
+        "a pool that some ranks do not have",
+        "src/mpi/calls/interception.cpp",
+        "messages_in_pool(ranks) * call.bytes())) {\n    return false;",
+        "messages_in_pool(ranks) * call.bytes())) {\n    return true;",
+        ("pytest", "tests/interposition/test_configuration.py -k test_one_rank_is_refused"),
+    ),
+    Mutation(
+        "a request that ends before its call",
+        "src/mpi/engine/in_flight.cpp",
+        "    if (!call->task->done()) return false;\n    call->prepared->end();",
+        "    if (!call->task->done()) {\n      proxies_.complete(call->tag);\n      return false;\n    }\n"
+        "    call->prepared->end();",
+        ("pytest", "tests/mpi/test_non_blocking.py -k test_every_algorithm"),
+    ),
+)
