@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../keep_pmix_component.h"
+
 static const char* variable(const char* name) {
   const char* value = getenv(name);
   return value == NULL ? "" : value;
@@ -13,6 +15,7 @@ int main(int argc, char** argv) {
   char preload[4096]; /* before MPI_Init: after it children do without Stretto */
   snprintf(preload, sizeof preload, "%s", variable("LD_PRELOAD"));
   MPI_Init(&argc, &argv);
+  keep_pmix_component();
   int rank, size, ranks_here, sum;
   MPI_Comm node;
   char host[64];

@@ -2,8 +2,8 @@
  * others, each after the same call on the processor's memory, which says what is right. The driver (fake_gpu.c) is
  * loaded after MPI_Init, as CUDA's runtime does.
  *
- * gpu_buffers DRIVER SEED CALLS [ordered]: each rank prints how many calls differed, and how often the driver has
- * copied. */
+ * gpu_buffers DRIVER SEED CALLS [ordered]: each rank prints how many calls differed, how often the driver has
+ * copied, and how many parts of Stretto's own libraries it has loaded later. */
 #include <dlfcn.h>
 
 #include "../fuzz/calls.h"
@@ -88,6 +88,25 @@ static uint64_t on_gpu(const Step* step, const Comm* comm, uint64_t state) {
   return seen;
 }
 
+/* The program loads other libraries, too. Stretto, which sees what comes behind a library of its own, then loads copies
+ * of that; returns how many parts of them are in memory. */
+static int load_others(void) {
+  const char* const others[] = {"libanl.so.1", "libBrokenLocale.so.1"};
+  int parts = 0;
+  for (int other = 0; other < 2; other++) {
+    if (dlopen(others[other], RTLD_NOW | RTLD_LOCAL) == NULL) return 0;
+    for (int call = 0; call < 1200; call++) {
+      int one = 1, sum = 0;
+      MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    }
+  }
+  char line[4096];
+  FILE* maps = fopen("/proc/self/maps", "r");
+  while (fgets(line, sizeof line, maps) != NULL) parts += strstr(line, "memfd:stretto-last") != NULL;
+  fclose(maps);
+  return parts;
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const Comm world = {MPI_COMM_WORLD, (MPI_Comm_rank(MPI_COMM_WORLD, &world_rank), world_rank),
@@ -97,6 +116,7 @@ int main(int argc, char** argv) {
   const bool ordered = argc > 4;
   const Step before = draw_served_step(&state, ordered);
   on_host(&before, &world); /* there is no driver yet */
+  const int parts = load_others();
   void* driver = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
   if (driver == NULL) return fprintf(stderr, "%s\n", dlerror()), 1;
   allocate = function(driver, "fake_gpu_allocate");
@@ -113,7 +133,7 @@ int main(int argc, char** argv) {
            step.count, step.root, step.in_place, step.later);
   }
   int (*copies)(void) = function(driver, "fake_gpu_copies");
-  printf("rank %d: %d calls differ, %d copies\n", world_rank, differ, copies());
+  printf("rank %d: %d calls differ, %d copies, %d parts\n", world_rank, differ, copies(), parts);
   free_types();
   MPI_Finalize();
   return 0;

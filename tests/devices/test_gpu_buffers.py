@@ -48,6 +48,6 @@ def test_buffers_on_gpus(compiled: Compiled, driver: Path, way: str, ranks: int)
     words: list[str | Path] = [compiled("devices/gpu_buffers.c"), driver, "1", "200"]
     words += ["ordered"] if way == "ordered" else []
     output = run_mpi(words, ranks, stretto_env(**WAYS[way])).check().output
-    ends = re.findall(r"^rank \d: (\d+) calls differ, (\d+) copies$", output, re.MULTILINE)
+    ends = re.findall(r"^rank \d: (\d+) calls differ, (\d+) copies, (\d+) parts$", output, re.MULTILINE)
     assert len(ends) == ranks, output
-    assert all(differ == "0" and int(copies) > 100 for differ, copies in ends), output
+    assert all(differ == "0" and int(copies) > 100 and int(parts) > 1 for differ, copies, parts in ends), output

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../keep_pmix_component.h"
+
 static void ask_child(const char* when) {
   char command[200];
   snprintf(command, sizeof command,
@@ -15,6 +17,7 @@ static void ask_child(const char* when) {
 int main(int argc, char** argv) {
   ask_child("before");
   MPI_Init(&argc, &argv);
+  keep_pmix_component();
   ask_child("after");
   MPI_Finalize();
   return 0;

@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../keep_pmix_component.h"
+
 enum { kGuardBytes = 64, kGuardValue = 0xA5, kMaxReports = 10 };
 
 static int world_rank, world_size;
@@ -82,21 +84,6 @@ static inline void check_forced(const char* collective, size_t bytes) {
 }
 
 /* ---- start and end ---- */
-
-/* Open MPI 4.1 unloads its PMIx component before it ends the thread that may yet run a handler of it: one short job in
- * a thousand ends by a signal in MPI_Finalize, with or without Stretto. Here it stays loaded. */
-static inline void keep_pmix_component(void) {
-  char line[4096];
-  FILE* maps = fopen("/proc/self/maps", "r");
-  while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
-    char* path = strchr(line, '/');
-    if (path == NULL || strstr(path, "/mca_pmix_") == NULL) continue;
-    path[strcspn(path, "\n")] = '\0';
-    dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-    break;
-  }
-  if (maps != NULL) fclose(maps);
-}
 
 static inline void check_started(void) {
   keep_pmix_component();

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../keep_pmix_component.h"
+
 enum { kRanks = 4, kMany = 64 };
 static int rank, size;
 static int in[kMany * kRanks], out[kMany * kRanks];
@@ -57,6 +59,7 @@ int main(int argc, char** argv) {
   MPI_Comm ring;
   int periodic = 1;
   MPI_Init(&argc, &argv);
+  keep_pmix_component();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size != kRanks) return 2;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../keep_pmix_component.h"
+
 static void barriers(int count) {
   for (int i = 0; i < count; i++) MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -15,6 +17,7 @@ static void barriers(int count) {
 int main(int argc, char** argv) {
   int rank, value = 0;
   MPI_Init(&argc, &argv);
+  keep_pmix_component();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const char* what = argc > 2 ? argv[1] : "count";
   const int count = argc > 2 ? atoi(argv[2]) : 10;

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../keep_pmix_component.h"
+
 enum { kElements = 1 << 18 };
 
 static int sum_is_right(float* values, MPI_Comm comm) {
@@ -21,6 +23,7 @@ int main(int argc, char** argv) {
   int rank;
   MPI_Comm part;
   MPI_Init(&argc, &argv);
+  keep_pmix_component();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_split(MPI_COMM_WORLD, rank < 2, rank, &part);
   for (int call = 0; call < 16; call++) MPI_Barrier(part); /* the MPI library serves the first calls */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "../keep_pmix_component.h"
+
 enum { kMostRounds = 1000, kMostRanks = 16 };
 
 static void sleep_for(long nanoseconds) {
@@ -52,6 +54,7 @@ int main(int argc, char** argv) {
   int rank, size;
   double values[16] = {0};
   MPI_Init(&argc, &argv);
+  keep_pmix_component();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const int rounds = argc > 1 ? atoi(argv[1]) : 30;

@@ -27,7 +27,8 @@ const GpuDriver* find_hip();
 /// For any thread.
 class GpuDrivers {
  public:
-  /// In MPI_Init. From here on a look takes a nanosecond until the program loads a library, then some thirty.
+  /// In MPI_Init. From here on a look takes a nanosecond; after the program has loaded a library some thirty, for a
+  /// thousand looks.
   void start();
   /// A program may load a driver at any time, so every call looks whether it has.
   void look() {
@@ -42,13 +43,19 @@ class GpuDrivers {
  private:
   // The process' libraries are a list, each behind those that were there before it.
   bool is_nothing_new() const {
-    return last_library_ != nullptr && __atomic_load_n(&last_library_->l_next, __ATOMIC_ACQUIRE) == nullptr;
+    const link_map* const last = last_library_.load(std::memory_order_acquire);
+    return last != nullptr && __atomic_load_n(&last->l_next, __ATOMIC_ACQUIRE) == nullptr;
   }
   void look_closely();
   void search();
+  void become_last_again();
   const GpuDriver* find(const void* address) const;
 
-  const link_map* last_library_ = nullptr;  // one of ours, loaded to be the last, which stays
+  static constexpr int kMostCopies = 16;
+  static constexpr int kQuietLooks = 1000;
+  std::atomic<const link_map*> last_library_{nullptr};  // one of ours, loaded to be the last, which stays
+  std::atomic<int> quiet_looks_{0};                     // since others have been loaded behind it
+  std::atomic<int> copies_{0};                          // of it that have been loaded since
   std::mutex mutex_;
   std::atomic<unsigned long long> searched_{0};  // so many had been loaded when drivers were last searched for
   std::array<std::atomic<const GpuDriver*>, 2> drivers_{};
