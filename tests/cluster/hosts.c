@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../keep_pmix_component.h"
+#include "../settle.h"
 
 static const char* variable(const char* name) {
   const char* value = getenv(name);
@@ -15,7 +15,6 @@ int main(int argc, char** argv) {
   char preload[4096]; /* before MPI_Init: after it children do without Stretto */
   snprintf(preload, sizeof preload, "%s", variable("LD_PRELOAD"));
   MPI_Init(&argc, &argv);
-  keep_pmix_component();
   int rank, size, ranks_here, sum;
   MPI_Comm node;
   char host[64];
@@ -27,6 +26,7 @@ int main(int argc, char** argv) {
   MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   gethostname(host, sizeof host);
   printf("rank %d/%d %s %d %d given=%s preload=%s\n", rank, size, host, ranks_here, sum, variable("GIVEN"), preload);
+  settle();
   MPI_Finalize();
   return 0;
 }

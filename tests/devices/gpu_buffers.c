@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 
 #include "../fuzz/calls.h"
+#include "../settle.h"
 #include "fake_gpu.h"
 
 static void* (*allocate)(size_t, int);
@@ -135,6 +136,7 @@ int main(int argc, char** argv) {
   int (*copies)(void) = function(driver, "fake_gpu_copies");
   printf("rank %d: %d calls differ, %d copies, %d parts\n", world_rank, differ, copies(), parts);
   free_types();
+  settle();
   MPI_Finalize();
   return 0;
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../keep_pmix_component.h"
+#include "../settle.h"
 
 static void ask_child(const char* when) {
   char command[200];
@@ -17,8 +17,8 @@ static void ask_child(const char* when) {
 int main(int argc, char** argv) {
   ask_child("before");
   MPI_Init(&argc, &argv);
-  keep_pmix_component();
   ask_child("after");
+  settle();
   MPI_Finalize();
   return 0;
 }

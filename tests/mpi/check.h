@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../keep_pmix_component.h"
+#include "../settle.h"
 
 enum { kGuardBytes = 64, kGuardValue = 0xA5, kMaxReports = 10 };
 
@@ -86,7 +86,6 @@ static inline void check_forced(const char* collective, size_t bytes) {
 /* ---- start and end ---- */
 
 static inline void check_started(void) {
-  keep_pmix_component();
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
   if (stretto_expected()) CHECK(last_algorithm("allreduce") != NULL, "Stretto's library is not loaded");
@@ -98,6 +97,7 @@ static inline bool start_with_threads(int* argc, char*** argv) {
   MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
   check_started();
   if (provided >= MPI_THREAD_MULTIPLE) return true;
+  settle();
   MPI_Finalize();
   if (world_rank == 0) printf("skip: this MPI has no MPI_THREAD_MULTIPLE\n");
   return false;
@@ -109,6 +109,7 @@ static inline void start(int* argc, char*** argv) {
 }
 
 static inline int finish(void) {
+  settle();
   MPI_Finalize();
   if (world_rank == 0 && check_failures == 0) printf("ok on %d ranks\n", world_size);
   return check_failures == 0 ? 0 : 1;

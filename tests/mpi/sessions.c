@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     run_every_call(MPI_COMM_WORLD);
     for (int call = 0; call < 20; call++) run_every_call(comm); /* as often as Stretto serves others */
+    settle();
     MPI_Finalize();
     end_session();
   }
@@ -45,6 +46,7 @@ int main(int argc, char** argv) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   check_started();
+  settle();
   MPI_Finalize();
   if (world_rank == 0) printf("skip: sessions came with MPI 4, this is MPI %d.%d\n", MPI_VERSION, MPI_SUBVERSION);
   return 0;

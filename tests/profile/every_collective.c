@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../keep_pmix_component.h"
+#include "../settle.h"
 
 enum { kRanks = 4, kMany = 64 };
 static int rank, size;
@@ -59,7 +59,6 @@ int main(int argc, char** argv) {
   MPI_Comm ring;
   int periodic = 1;
   MPI_Init(&argc, &argv);
-  keep_pmix_component();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size != kRanks) return 2;
@@ -99,6 +98,7 @@ int main(int argc, char** argv) {
   CALL(Neighbor_alltoallw, neighbor_alltoallw, in, ones, ones_address, types, out, ones, ones_address, types, ring)
   CALL(Barrier, barrier, MPI_COMM_WORLD)
   if (rank == 0) printf("ok\n");
+  settle();
   MPI_Finalize();
   return 0;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../keep_pmix_component.h"
+#include "../settle.h"
 
 static void barriers(int count) {
   for (int i = 0; i < count; i++) MPI_Barrier(MPI_COMM_WORLD);
@@ -17,7 +17,6 @@ static void barriers(int count) {
 int main(int argc, char** argv) {
   int rank, value = 0;
   MPI_Init(&argc, &argv);
-  keep_pmix_component();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const char* what = argc > 2 ? argv[1] : "count";
   const int count = argc > 2 ? atoi(argv[2]) : 10;
@@ -39,6 +38,7 @@ int main(int argc, char** argv) {
     if (rank == 1) raise(SIGKILL);
     MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   }
+  settle();
   MPI_Finalize();
   return 0;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../keep_pmix_component.h"
+#include "../settle.h"
 
 enum { kMostRounds = 1000, kMostRanks = 16 };
 
@@ -54,7 +54,6 @@ int main(int argc, char** argv) {
   int rank, size;
   double values[16] = {0};
   MPI_Init(&argc, &argv);
-  keep_pmix_component();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const int rounds = argc > 1 ? atoi(argv[1]) : 30;
@@ -69,6 +68,7 @@ int main(int argc, char** argv) {
     share_parameters(values);
   }
   print_truth(arrivals, rounds, size);
+  settle();
   MPI_Finalize();
   return 0;
 }
