@@ -27,7 +27,7 @@ fuzz:
 mutations:
 	@scripts/setup.sh test
 	@scripts/build.sh
-	@.venv/bin/python tests/mutations/mutate.py
+	@scripts/mutations.sh
 
 bench:
 	@scripts/setup.sh build

@@ -35,7 +35,7 @@ case "${1:-}" in
     part 'C++ tests, every seed' cpp_tests
     part 'C++ tests of the night' cpp_tests -C night -L night
     part 'C++ tests with sanitizers, every seed' scripts/sanitizers.sh test
-    part 'defects that must be found' "$venv/bin/python" tests/mutations/mutate.py
+    part 'defects that must be found' scripts/mutations.sh
     export CHECK_THOROUGH=1
     part 'Python tests, thorough, side by side' pytest -n "$cores" --dist worksteal -m '(night or not night) and not alone'
     part 'Python tests, thorough, one by one' pytest -m '(night or not night) and alone'

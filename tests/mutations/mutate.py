@@ -35,7 +35,7 @@ def copy_sources(to: Path) -> None:
 
 
 class Copy:
-    """The sources under build-mutations, built as a defect's test needs them."""
+    """The sources under build-mutations, built as a defect's test needs them, by paths that ccache knows."""
 
     def __init__(self, tree: Path) -> None:
         self.tree = tree
@@ -59,7 +59,7 @@ class Copy:
         return self._run(command, {"STRETTO_TEST_LIBRARY": str(library)}, where=REPOSITORY)
 
     def _build_of(self, mutation: Mutation) -> Path:
-        return self.tree.parent / f"build-{mutation.sanitize or 'plain'}"
+        return self.tree / (f"build-{mutation.sanitize}" if mutation.sanitize else "build")
 
     def _run(self, command: list[str], env: dict[str, str] | None = None, where: Path | None = None) -> bool:
         with self.log.open("a") as log:
@@ -67,7 +67,7 @@ class Copy:
                 ended = subprocess.run(
                     command,
                     cwd=where or self.tree,
-                    env={**os.environ, "STRETTO_SEEDS": "2", **(env or {})},
+                    env={**os.environ, "CCACHE_BASEDIR": str(self.tree), "STRETTO_SEEDS": "2", **(env or {})},
                     stdout=log,
                     stderr=log,
                     timeout=LIMIT_S,
