@@ -40,5 +40,5 @@ def control_group() -> Iterator[Path]:
 def test_ten_communicators_with_long_messages_fit(compiled: Compiled, control_group: Path, loading: str) -> None:
     entering = f'echo $$ >"{control_group}/cgroup.procs"; exec "$@"'
     settings = {} if loading == "default" else {"allreduce": "arrival_stripes"}
-    program = ["sh", "-c", entering, "sh", compiled("mpi/ten_communicators.c")]
+    program: list[str | Path] = ["sh", "-c", entering, "sh", compiled("mpi/ten_communicators.c")]
     run_mpi(program, 4, stretto_env(**settings)).check()

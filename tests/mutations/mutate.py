@@ -40,6 +40,11 @@ class Copy:
     def __init__(self, tree: Path) -> None:
         self.tree = tree
         self.log = tree.parent / "log"
+        self.settings = {
+            "CCACHE_BASEDIR": str(tree),
+            "STRETTO_SEEDS": "2",
+            "TSAN_OPTIONS": "halt_on_error=1",  # where a fence is missing there is no end of reports
+        }
 
     def builds(self, mutation: Mutation) -> bool:
         build = self._build_of(mutation)
@@ -67,7 +72,7 @@ class Copy:
                 ended = subprocess.run(
                     command,
                     cwd=where or self.tree,
-                    env={**os.environ, "CCACHE_BASEDIR": str(self.tree), "STRETTO_SEEDS": "2", **(env or {})},
+                    env={**os.environ, **self.settings, **(env or {})},
                     stdout=log,
                     stderr=log,
                     timeout=LIMIT_S,
