@@ -86,7 +86,7 @@ MUTATIONS = (
         "a message in another's cell",
         "src/transport/shm/mailboxes.cpp",
         "static_cast<std::size_t>(ranks_) + static_cast<std::size_t>(to);",
-        "static_cast<std::size_t>(ranks_);",
+        "static_cast<std::size_t>(ranks_) + static_cast<std::size_t>(to) / 2;",
         ("scheduled_test", "*/allreduce_recursive_doubling"),
     ),
     Mutation(
