@@ -115,7 +115,7 @@ MUTATIONS = (
         "src/mpi/engine/node_share.cpp",
         "  needed.clear(arena.memory_of(*part));\n",
         "",
-        ("pytest", "tests/mpi/test_mpi_semantics.py -k young"),
+        ("pytest", "tests/mpi/test_mpi_semantics.py -k test_first_calls_are_the_mpi_librarys"),
     ),
     Mutation(
         "settings that are not compared between ranks",
