@@ -125,6 +125,7 @@ void Runtime::start() {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Runtime::forget, &keyval_, nullptr);
   compare_settings(configuration_.fingerprint());
   world_.open(configuration_);
+  if (configuration_.non_blocking && world_.failures().can_be_known()) leave_non_blocking();
   if (was_spawned()) meet_others();
   profiler_.start(configuration_, world_);
   PMPI_Comm_dup(MPI_COMM_SELF, &self_);
@@ -134,6 +135,17 @@ void Runtime::start() {
   if (configuration_.non_blocking) proxies_.open();
   active_ = true;
   introduce(MPI_COMM_WORLD);
+}
+
+// Only the library's own requests can end in its error.
+void Runtime::leave_non_blocking() {
+  configuration_.non_blocking = false;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0) return;
+  std::fprintf(stderr,
+               "stretto: non-blocking collectives stay the MPI library's own, which is to survive failed processes "
+               "(mpirun --with-ft): only its own end in an error when one fails\n");
 }
 
 void Runtime::prepare_background() {
@@ -146,12 +158,6 @@ void Runtime::prepare_background() {
   background_.configure(wanted && level == MPI_THREAD_MULTIPLE, configuration_.background_cores);
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (configuration_.non_blocking && world_.failures().can_be_known() && rank == 0) {
-    std::fprintf(stderr,
-                 "stretto: non-blocking collectives stay the MPI library's own, which is to survive failed processes "
-                 "(mpirun --with-ft): only its own end in an error when one fails\n");
-    return;
-  }
   if (!wants_thread() || level == MPI_THREAD_MULTIPLE || rank != 0) return;
   std::fprintf(stderr,
                configuration_.background == Background::thread
@@ -166,7 +172,6 @@ void Runtime::prepare_background() {
 void Runtime::prepare_in_flight(Communicator& communicator, MPI_Comm comm) {
   const bool driven = background_.is_threaded() || configuration_.background == Background::polled;
   if (!configuration_.non_blocking || !driven || !communicator.eligible || communicator.in_flight) return;
-  if (world_.failures().can_be_known()) return;  // only the library's own requests can end in its error
   communicator.in_flight = InFlight::make(comm, world_, configuration_, proxies_, in_flight_);
   if (communicator.in_flight) background_.add(*communicator.in_flight);
 }

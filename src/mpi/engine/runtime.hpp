@@ -106,6 +106,7 @@ class Runtime {
   bool within_world(MPI_Comm comm) const;
   static void describe_peers(Communicator& communicator, MPI_Comm comm, bool inter);
   void prepare_background();
+  void leave_non_blocking();
   void prepare_in_flight(Communicator& communicator, MPI_Comm comm);
   void close_engines();
   void let_go(std::unique_ptr<InFlight> in_flight);
