@@ -19,6 +19,9 @@ from mutations import MUTATIONS, REPOSITORY, Mutation
 from rich.console import Console
 from rich.table import Table
 
+from stretto.errors import ProgramFailedError
+from stretto.launch.processes import run_limited
+
 LIMIT_S = 900  # a defect may make ranks wait for ever; pytest has limits of its own for each of its jobs
 LIBRARY = f"stretto_{FAMILY}"
 
@@ -26,7 +29,12 @@ LIBRARY = f"stretto_{FAMILY}"
 def copy_sources(to: Path) -> None:
     """What git knows of, as it is now. Files that are the same keep their time, so that little is compiled anew."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, check=True, capture_output=True, text=True)
-    for name in filter(None, listed.stdout.split("\0")):
+    names = set(filter(None, listed.stdout.split("\0")))
+    for there in to.rglob("*"):
+        place = there.relative_to(to)
+        if there.is_file() and not place.parts[0].startswith("build") and str(place) not in names:
+            there.unlink()
+    for name in names:
         source, target = REPOSITORY / name, to / name
         if not source.exists() or (target.exists() and target.read_bytes() == source.read_bytes()):
             continue
@@ -50,9 +58,10 @@ class Copy:
         build = self._build_of(mutation)
         if not (build / "CMakeCache.txt").exists():
             settings = ["-DSTRETTO_TESTS=ON", f"-DSTRETTO_SANITIZE={mutation.sanitize}"]
-            self._run(["cmake", "-S", ".", "-B", str(build), "-G", "Ninja", *settings])
-        target = LIBRARY if mutation.test[0] == "pytest" else mutation.test[0]
-        return self._run(["cmake", "--build", str(build), "--target", target])
+            self._run(["cmake", "-S", str(self.tree), "-B", str(build), "-G", "Ninja", *settings])
+        # Python tests ask the registry for algorithms, and skip those of which it names none.
+        targets = [LIBRARY, "stretto-registry"] if mutation.test[0] == "pytest" else [mutation.test[0]]
+        return self._run(["cmake", "--build", str(build), "--target", *targets])
 
     def passes(self, mutation: Mutation) -> bool:
         test, which = mutation.test
@@ -61,25 +70,19 @@ class Copy:
             return self._run([str(program), f"--gtest_filter={which}", "--gtest_brief=1"])
         library = self._build_of(mutation) / "lib" / f"lib{LIBRARY}.so"
         command = [sys.executable, "-m", "pytest", "-x", "-q", *shlex.split(which)]
-        return self._run(command, {"STRETTO_TEST_LIBRARY": str(library)}, where=REPOSITORY)
+        return self._run(command, {"STRETTO_TEST_LIBRARY": str(library)})
 
     def _build_of(self, mutation: Mutation) -> Path:
         return self.tree / (f"build-{mutation.sanitize}" if mutation.sanitize else "build")
 
-    def _run(self, command: list[str], env: dict[str, str] | None = None, where: Path | None = None) -> bool:
+    def _run(self, command: list[str], env: dict[str, str] | None = None) -> bool:
+        try:
+            output, well = run_limited(command, {**os.environ, **self.settings, **(env or {})}, LIMIT_S), True
+        except ProgramFailedError as error:
+            output, well = str(error), False
         with self.log.open("a") as log:
-            try:
-                ended = subprocess.run(
-                    command,
-                    cwd=where or self.tree,
-                    env={**os.environ, **self.settings, **(env or {})},
-                    stdout=log,
-                    stderr=log,
-                    timeout=LIMIT_S,
-                )
-            except subprocess.TimeoutExpired:
-                return False
-        return ended.returncode == 0
+            log.write(output)
+        return well
 
 
 def try_one(copy: Copy, mutation: Mutation) -> str:
@@ -102,6 +105,7 @@ app = typer.Typer(add_completion=False, help=__doc__)
 
 @app.command()
 def mutate(only: Annotated[str, typer.Option(help="Those whose defect has this in its name.")] = "") -> None:
+    os.chdir(REPOSITORY)  # where pytest is told its tests from
     tree = REPOSITORY / "build-mutations" / "tree"
     tree.mkdir(parents=True, exist_ok=True)
     copy_sources(tree)

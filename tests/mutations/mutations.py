@@ -87,7 +87,7 @@ MUTATIONS = (
         "src/transport/shm/mailboxes.cpp",
         "static_cast<std::size_t>(ranks_) + static_cast<std::size_t>(to);",
         "static_cast<std::size_t>(ranks_) + static_cast<std::size_t>(to) / 2;",
-        ("scheduled_test", "*/allreduce_recursive_doubling"),
+        ("scheduled_test", "*/scatter_linear"),
     ),
     Mutation(
         "a message taken twice",
