@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     int wrong = 0;
     for (int i = 0; i < kCount; i++) wrong += data[i] != (uint32_t)i * factor;
     CHECK(wrong == 0, "communicator %d: %d elements wrong", number, wrong);
-    check_forced("allreduce", kCount);
+    check_forced("allreduce", kCount * sizeof(uint32_t));
   }
   free(data);
   return finish();

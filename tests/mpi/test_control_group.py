@@ -36,9 +36,10 @@ def control_group() -> Iterator[Path]:
     pytest.skip("no control group can be made that bounds memory")
 
 
-@pytest.mark.parametrize("loading", ("one way to go", "default"))
-def test_ten_communicators_with_long_messages_fit(compiled: Compiled, control_group: Path, loading: str) -> None:
+@pytest.mark.parametrize("settings", ({"allreduce": "arrival_stripes"}, {}), ids=("forced", "default"))
+def test_ten_communicators_with_long_messages_fit(
+    compiled: Compiled, control_group: Path, settings: dict[str, str]
+) -> None:
     entering = f'echo $$ >"{control_group}/cgroup.procs"; exec "$@"'
-    settings = {} if loading == "default" else {"allreduce": "arrival_stripes"}
     program: list[str | Path] = ["sh", "-c", entering, "sh", compiled("mpi/ten_communicators.c")]
     run_mpi(program, 4, stretto_env(**settings)).check()
