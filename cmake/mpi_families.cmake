@@ -5,6 +5,9 @@
 
 set(STRETTO_MPICC "" CACHE STRING "MPI C compiler wrappers to build for; empty: mpicc, mpicc.openmpi, mpicc.mpich on PATH")
 
+include(CheckLinkerFlag)
+check_linker_flag(CXX "-Wl,-T,${CMAKE_SOURCE_DIR}/cmake/hot.ld" STRETTO_ORDERS_CODE)  # GNU's and LLVM's linkers can
+
 function(stretto_describe_mpi mpicc)
   set(probe ${CMAKE_BINARY_DIR}/probe_mpi.c)
   file(WRITE ${probe} "#include <mpi.h>\n#ifdef OPEN_MPI\nstretto_open_mpi\n#endif\n")
@@ -44,7 +47,11 @@ function(stretto_add_library)
   target_compile_options(${library} PRIVATE -ftls-model=initial-exec)
   target_link_options(${library} PRIVATE -static-libstdc++ -static-libgcc
     -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/exports.map)
-  set_target_properties(${library} PROPERTIES LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/exports.map)
+  set_target_properties(${library} PROPERTIES
+    LINK_DEPENDS "${CMAKE_SOURCE_DIR}/cmake/exports.map;${CMAKE_SOURCE_DIR}/cmake/hot.ld")
+  if(STRETTO_ORDERS_CODE)
+    target_link_options(${library} PRIVATE -Wl,-T,${CMAKE_SOURCE_DIR}/cmake/hot.ld)
+  endif()
   target_link_libraries(${library} PRIVATE ${CMAKE_DL_LIBS})
   add_dependencies(${library} last_library)
   if(mpi_family STREQUAL openmpi)

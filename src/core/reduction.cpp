@@ -5,6 +5,8 @@
 #include "core/reduction.hpp"
 
 #include <complex>
+#include <iterator>
+#include <string_view>
 #include <type_traits>
 
 // Sanitizer builds cannot resolve ifuncs before their runtime is up, so they do without;
@@ -181,6 +183,29 @@ std::size_t element_bytes(Element element) {
       return 16;
   }
   return 0;
+}
+
+namespace {
+
+constexpr std::string_view kOperations[] = {"MPI_SUM", "MPI_PROD", "MPI_MIN",  "MPI_MAX", "MPI_LAND",
+                                            "MPI_LOR", "MPI_LXOR", "MPI_BAND", "MPI_BOR", "MPI_BXOR"};
+constexpr std::string_view kElements[] = {"int8",    "int16",     "int32",      "int64",   "uint8",
+                                          "uint16",  "uint32",    "uint64",     "float32", "float64",
+                                          "float80", "complex64", "complex128", "bool"};
+static_assert(std::size(kOperations) == static_cast<std::size_t>(Operation::bit_xor) + 1);
+static_assert(std::size(kElements) == static_cast<std::size_t>(Element::boolean) + 1);
+
+}  // namespace
+
+std::uint32_t code_of(Operation operation, Element element) {
+  const std::size_t row = static_cast<std::size_t>(operation) * std::size(kElements);
+  return static_cast<std::uint32_t>(1 + row + static_cast<std::size_t>(element));
+}
+
+std::string name_of_code(std::uint32_t code) {
+  const std::size_t which = code - 1;
+  return std::string(kOperations[which / std::size(kElements)]) + " of " +
+         std::string(kElements[which % std::size(kElements)]);
 }
 
 }  // namespace stretto

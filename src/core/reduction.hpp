@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace stretto {
 
@@ -39,5 +40,9 @@ enum class Element {
 Reduction predefined_reduction(Operation operation, Element element);
 
 std::size_t element_bytes(Element element);
+
+/// For Reduction::code, never 0; and what such a code means: "MPI_SUM of int32".
+std::uint32_t code_of(Operation operation, Element element);
+std::string name_of_code(std::uint32_t code);
 
 }  // namespace stretto

@@ -249,6 +249,21 @@ TEST(Hierarchy, NamesAreAsAUserTypesThem) {
   }
 }
 
+TEST(Reduction, CodesNameOperationAndElement) {
+  std::set<std::uint32_t> codes;
+  for (int operation = 0; operation <= static_cast<int>(Operation::bit_xor); ++operation) {
+    for (int element = 0; element <= static_cast<int>(Element::boolean); ++element) {
+      codes.insert(code_of(static_cast<Operation>(operation), static_cast<Element>(element)));
+    }
+  }
+  EXPECT_EQ(codes.size(), 140U);
+  EXPECT_GE(*codes.begin(), 1U);
+  EXPECT_LT(*codes.rbegin(), 256U) << "the ledger has a byte for it";
+  EXPECT_EQ(name_of_code(code_of(Operation::sum, Element::int8)), "MPI_SUM of int8");
+  EXPECT_EQ(name_of_code(code_of(Operation::maximum, Element::uint32)), "MPI_MAX of uint32");
+  EXPECT_EQ(name_of_code(code_of(Operation::bit_xor, Element::boolean)), "MPI_BXOR of bool");
+}
+
 TEST(Derived, HierarchiesOfBlocks) {
   const auto allgather = parse_choice(Collective::allgather, "hierarchical(linear_synchronised,bruck)+2");
   ASSERT_TRUE(allgather);

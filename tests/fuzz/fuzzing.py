@@ -105,7 +105,9 @@ def judge(program: Path, seed: int, ranks: int, env: dict[str, str]) -> tuple[st
     how = ours.how if ours.how != "unknown" else native.how
     if not ours.ended:
         # Whether a program hangs may be a matter of time.
-        natively = not native.ended or any(not run_illegal(program, seed, ranks, dict(NATIVE_ENV)).ended for _ in "ab")
+        natively = not native.ended or any(
+            not run_illegal(program, seed, ranks, dict(NATIVE_ENV)).ended for _ in range(6)
+        )
         return how, "hangs as natively" if natively else "hangs"
     if native.ended and native.seen == ours.seen:
         return how, "as natively"

@@ -88,7 +88,7 @@ def test_a_rank_without_stretto_is_told_of(compiled: Compiled, without: int) -> 
     [
         (0, ("MPI_Barrier", "MPI_Bcast of 36 bytes with root 0")),
         (1, ("MPI_Bcast of 36 bytes with root 0", "MPI_Bcast of 36 bytes with root 1")),
-        (5, ("MPI_Allreduce of 36 bytes", "with another operation or datatype")),
+        (5, ("MPI_Allreduce of 36 bytes by MPI_SUM of int32", "MPI_Allreduce of 36 bytes by MPI_MAX of int32")),
         (9, ("MPI_Allreduce of 160000 bytes", "MPI_Allreduce of 120000 bytes")),
     ],
 )

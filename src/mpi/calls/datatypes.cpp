@@ -91,12 +91,6 @@ std::optional<Element> element_of(MPI_Datatype datatype) {
   return found->second;
 }
 
-std::uint32_t code_of(Operation operation, Element element) {
-  constexpr std::uint32_t kElements = 16;
-  static_assert(static_cast<std::uint32_t>(Element::boolean) < kElements);
-  return 1 + static_cast<std::uint32_t>(operation) * kElements + static_cast<std::uint32_t>(element);
-}
-
 // The kernel of a predefined operation, or nothing for a user's.
 std::optional<Operation> operation_of(MPI_Op op) {
   static const std::unordered_map<std::uintptr_t, Operation> operations = {

@@ -40,6 +40,7 @@ std::string text_of(const CallEntry& call) {
   std::string text = name_of_call(call.collective);
   if (call.bytes > 0) text += " of " + std::to_string(call.bytes) + " bytes";
   if (has_root(call.collective)) text += " with root " + std::to_string(call.root);
+  if (call.reduction != 0) text += " by " + name_of_code(call.reduction);
   return text;
 }
 
@@ -60,8 +61,7 @@ std::string explain(const Difference& difference, int rank, MPI_Comm comm) {
                      std::to_string(difference.rank) + " in " + text_of(theirs) + ", at call " +
                      std::to_string(difference.number) + " of " + name_of_communicator(comm);
   if (text_of(mine) != text_of(theirs)) return text;
-  return text + (mine.reduction != theirs.reduction ? ", with another operation or datatype"
-                                                    : ", with arguments that only one of both can have meant");
+  return text + ", with arguments that only one of both can have meant";
 }
 
 }  // namespace

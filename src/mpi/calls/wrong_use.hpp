@@ -16,7 +16,7 @@ int raise(const Fault& fault, Collective collective, int rank, MPI_Comm comm);
 int raise_quietly(int error, MPI_Comm comm);
 
 int class_of(const Difference& difference);
-/// As the user would say it: "MPI_Bcast of 40 bytes with root 0".
+/// As the user would say it: "MPI_Reduce of 40 bytes with root 0 by MPI_SUM of int32".
 std::string text_of(const CallEntry& call);
 std::string name_of_communicator(MPI_Comm comm);
 
