@@ -13,7 +13,7 @@ fail() { say "$*"; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
 install_with_apt() {
-  local wanted=(g++ ccache cmake ninja-build python3 python3-venv python3-dev libgtest-dev gfortran)
+  local wanted=(g++ ccache cmake ninja-build python3 python3-venv python3-dev libgtest-dev libtomlplusplus-dev gfortran)
   have mpicc || wanted+=(libopenmpi-dev openmpi-bin)
   [ "$purpose" = test ] && wanted+=(clang-format clang-tidy iproute2)
   apt_install "${wanted[@]}" || exit 1

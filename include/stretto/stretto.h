@@ -16,10 +16,11 @@ enum {
   STRETTO_OK = 0,
   STRETTO_UNKNOWN_COLLECTIVE = 1,
   STRETTO_UNKNOWN_ALGORITHM = 2,
-  STRETTO_NOT_ACTIVE = 3,       /* before MPI_Init or after MPI_Finalize */
-  STRETTO_NOT_BEGUN = 4,        /* a mark without Stretto_compute_begin */
-  STRETTO_BAD_FRACTION = 5,     /* not in (0, 1] */
-  STRETTO_MARK_OUT_OF_ORDER = 6 /* not more than at the mark before */
+  STRETTO_NOT_ACTIVE = 3,        /* before MPI_Init or after MPI_Finalize */
+  STRETTO_NOT_BEGUN = 4,         /* a mark without Stretto_compute_begin */
+  STRETTO_BAD_FRACTION = 5,      /* not in (0, 1] */
+  STRETTO_MARK_OUT_OF_ORDER = 6, /* not more than at the mark before */
+  STRETTO_NOT_WRITTEN = 7        /* a file */
 };
 
 /* Which algorithm later calls of `collective` ("allreduce", "reduce", "bcast", "barrier", "scatter", "gather",
@@ -50,6 +51,11 @@ STRETTO_API const char* Stretto_last_algorithm(const char* collective);
  * some is taken to tell of its arrival when it arrives. Wrong hints cost time, never a result. */
 STRETTO_API int Stretto_compute_begin(void);
 STRETTO_API int Stretto_progress_mark(double fraction);
+
+/* Measures what messages, copies and sums take on the ranks of MPI_COMM_WORLD, and writes it to `file`, on rank 0's
+ * node; docs/machine.md says how. Half a minute. Every rank must call it, when nobody else uses cores and network;
+ * `stretto tune --machine` does. Returns, on all ranks alike, STRETTO_OK, STRETTO_NOT_ACTIVE or STRETTO_NOT_WRITTEN. */
+STRETTO_API int Stretto_measure_machine(const char* file);
 
 #ifdef __cplusplus
 }

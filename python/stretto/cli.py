@@ -30,7 +30,12 @@ app = typer.Typer(
 
 app.add_typer(cluster_app, name="cluster")
 # Commands whose modules read their options themselves.
-_WITH_OWN_OPTIONS = {"bench": "stretto.bench.command", "model": "stretto.simulate.model", "sim": "stretto.simulate.sim"}
+_WITH_OWN_OPTIONS = {
+    "bench": "stretto.bench.command",
+    "model": "stretto.simulate.model",
+    "sim": "stretto.simulate.sim",
+    "tune": "stretto.tune.command",
+}
 _OWN_OPTIONS: dict[str, Any] = {
     "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
     "add_help_option": False,
@@ -247,6 +252,12 @@ def model(context: typer.Context) -> None:
 def sim(context: typer.Context) -> None:
     """Run algorithms, and MPI libraries' own, on a simulated cluster: SimGrid (see stretto sim --help)."""
     _hand_over("sim", context.args)
+
+
+@app.command(**_OWN_OPTIONS)
+def tune(context: typer.Context) -> None:
+    """Measure what messages, copies and sums take on this machine (see stretto tune --help)."""
+    _hand_over("tune", context.args)
 
 
 def _hand_over(command: str, arguments: list[str]) -> None:

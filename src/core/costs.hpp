@@ -14,6 +14,10 @@ struct Costs {
   std::int64_t alpha_ns = 2000;          // latency of a message
   std::int64_t beta_ps_per_byte = 100;   // of a message
   std::int64_t gamma_ps_per_byte = 100;  // reduced
+  /// The longest message that leaves before its receiver is ready. Longer ones wait for an answer that stands in line
+  /// behind others: on 8 emulated nodes, 8 MB along a chain take 82 ms in segments of 60 KiB and 106 ms in segments of
+  /// 96 KiB (bench/experiments/pipelining.py). By default what fits into 64 KiB with an MPI library's own header.
+  std::size_t eager_bytes = std::size_t{56} << 10;
 
   std::int64_t wire_ns(std::size_t bytes) const { return static_cast<std::int64_t>(bytes) * beta_ps_per_byte / 1000; }
   std::int64_t message_ns(std::size_t bytes) const { return alpha_ns + wire_ns(bytes); }

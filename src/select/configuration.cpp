@@ -216,6 +216,7 @@ std::uint64_t Configuration::fingerprint() const {
   mix(static_cast<std::uint64_t>(background));
   mix(shared_memory_bytes.value_or(~std::uint64_t{0}));
   for (char letter : topology_file) mix(static_cast<unsigned char>(letter));
+  for (char letter : machine_file) mix(static_cast<unsigned char>(letter));
   mix(profile.directory.empty() ? 0 : 1);
   mix(profile.every);
   return hash;
@@ -236,6 +237,7 @@ Configuration read_configuration(std::string& error) {
   if (const auto mebibytes = read_number("STRETTO_SHM_MAX_MIB", {0, 1U << 20, ": MiB, 0 for no shared memory"}, error))
     configuration.shared_memory_bytes = *mebibytes << 20;
   if (const char* file = setting("STRETTO_TOPOLOGY")) configuration.topology_file = file;
+  if (const char* file = setting("STRETTO_MACHINE")) configuration.machine_file = file;
   read_profile(configuration.profile, error);
   const auto& blocking = configuration.choices[static_cast<std::size_t>(Form::blocking)];
   configuration.remote_words = std::ranges::any_of(

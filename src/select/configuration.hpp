@@ -63,6 +63,7 @@ struct Configuration {
   std::optional<std::size_t> shared_memory_bytes;  // STRETTO_SHM_MAX_MIB, of a node; 0: none; unset: by what it has
   bool hwloc = true;                               // STRETTO_HWLOC: what ranks are bound to is looked for
   std::string topology_file;  // STRETTO_TOPOLOGY, a topology.conf of Slurm's, or `measure`; empty: none
+  std::string machine_file;   // STRETTO_MACHINE, as `stretto tune --machine` writes it; empty: none
   ProfileSettings profile;
   bool remote_words = false;  // STRETTO_REMOTE_WORDS, or a choice needs them: made in MPI_Init, for rendezvous_tree
   bool check = false;         // STRETTO_CHECK: all ranks compare their calls before they make them

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <string>
 
-#include "algorithms/parts/segments.hpp"
+#include "core/costs.hpp"
 
 namespace stretto {
 namespace {
@@ -77,7 +77,7 @@ const Algorithm* segmented_ring(int ranks, bool by_places) {
   static std::array<std::array<std::atomic<const Algorithm*>, kMostRanks + 1>, 2> known_rings{};
   std::atomic<const Algorithm*>& ring = known_rings[by_places ? 1 : 0][static_cast<std::size_t>(ranks)];
   if (ring == nullptr) {
-    const std::size_t segment = kEagerBytes / kKiB * static_cast<std::size_t>(ranks);
+    const std::size_t segment = Costs{}.eager_bytes / kKiB * static_cast<std::size_t>(ranks);
     const std::string name = by_places ? "ring@topology+" : "ring+";
     ring = find_algorithm(Collective::allreduce, name + std::to_string(segment) + "K");
   }

@@ -17,15 +17,11 @@ inline std::size_t pipeline_segments(const Group& g, const Call& call, int hops)
   return std::min(static_cast<std::size_t>(segments), call.count);
 }
 
-/// The longest segment that MPI libraries send without asking the receiver: up to 64 KiB with their own header over TCP
-/// (Open MPI 4.1, btl_tcp_eager_limit). Longer ones wait for an answer that stands in line behind other segments: on 8
-/// emulated nodes, 8 MB along a chain take 82 ms in segments of 60 KiB and 106 ms in segments of 96 KiB
-/// (bench/experiments/pipelining.py).
-inline constexpr std::size_t kEagerBytes = std::size_t{56} << 10;
-
-/// The same, with none longer than kEagerBytes: so many that those under way at a time fill the wire.
+/// The same, with none longer than what leaves before its receiver is ready: so many that those under way at a time
+/// fill the wire.
 inline std::size_t eager_segments(const Group& g, const Call& call, int hops) {
-  const std::size_t eager = (call.bytes() + kEagerBytes - 1) / kEagerBytes;
+  const std::size_t longest = std::max<std::size_t>(g.costs().eager_bytes, 1);
+  const std::size_t eager = (call.bytes() + longest - 1) / longest;
   return std::min(std::max(pipeline_segments(g, call, hops), eager), call.count);
 }
 

@@ -135,3 +135,8 @@ const char* Stretto_last_algorithm(const char* collective) {
   if (!which) return nullptr;
   return stretto::mpi::Runtime::get().last_algorithm(which->collective, which->form);
 }
+
+int Stretto_measure_machine(const char* file) {
+  const stretto::mpi::ReentryGuard guard;
+  return stretto::mpi::Runtime::get().measure_machine(file);
+}

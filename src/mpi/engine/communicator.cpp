@@ -114,7 +114,7 @@ void Engine::make_equipment() {
                                  world_.doorbell(), world_.strangers()});
   auto transport = make_transport(*platform);
   equipment_ = std::make_unique<Equipment>(*channel_, nodes_, std::move(platform), std::move(transport),
-                                           world_.topology_of(*channel_, nodes_));
+                                           world_.topology_of(*channel_, nodes_), world_.costs_of(nodes_));
   use_board();
   if (watch_ == nullptr && world_.failures().can_be_known()) watch_calls();
 }

@@ -15,11 +15,12 @@ class Equipment {
  public:
   /// `nodes`: of each rank the lowest on its node; outlives the equipment.
   Equipment(const Channel& channel, std::span<const int> nodes, std::unique_ptr<Platform> platform,
-            std::unique_ptr<Transport> transport, Topology topology)
+            std::unique_ptr<Transport> transport, Topology topology, const Costs& costs)
       : platform_(std::move(platform)),
         transport_(std::move(transport)),
         endpoint_(channel.rank(), channel.size(), *platform_, *transport_) {
     endpoint_.nodes = nodes;
+    endpoint_.costs = costs;
     know(std::move(topology));
   }
   Equipment(const Equipment&) = delete;

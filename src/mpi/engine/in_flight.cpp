@@ -40,7 +40,8 @@ InFlight::InFlight(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel
       equipment_(*channel_, nodes_, make_platform({nullptr, world.oversubscribed(), nullptr, nullptr, nullptr}),
                  make_message_transport(*channel_),
                  discover_insides(comm, world.topology_of(*channel_, nodes_), nodes_, configuration,
-                                  asks_for_insides(configuration))),
+                                  asks_for_insides(configuration)),
+                 world.costs_of(nodes_)),
       slots_(std::min(kMostSlots, runs / 2)),
       next_persistent_stream_(slots_ * kStreamsOfCall),
       end_of_streams_(runs * kStreamsOfCall) {}

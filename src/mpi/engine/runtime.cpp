@@ -10,7 +10,9 @@
 
 #include "core/clock.hpp"
 #include "mpi/devices/gpu_drivers.hpp"
+#include "mpi/engine/machine_measurement.hpp"
 #include "mpi/entry/native.hpp"
+#include "stretto/stretto.h"
 
 namespace stretto::mpi {
 namespace {
@@ -330,6 +332,10 @@ bool Runtime::within_world(MPI_Comm comm) const {
     if (*used != MPI_GROUP_EMPTY) PMPI_Group_free(used);
   }
   return common_size == size;
+}
+
+int Runtime::measure_machine(const char* file) {
+  return active_ && world_.is_open() ? measure_into(file, world_, self_, configuration_) : STRETTO_NOT_ACTIVE;
 }
 
 bool Runtime::is_committed(MPI_Datatype datatype) const {

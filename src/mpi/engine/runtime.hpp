@@ -85,6 +85,9 @@ class Runtime {
     return communicator.engine ? communicator.engine.get() : make_engine(communicator, comm);
   }
 
+  /// See Stretto_measure_machine. Collective.
+  int measure_machine(const char* file);
+
   /// A communicator of this process alone that the program knows nothing of; MPI_COMM_NULL without MPI_Init.
   MPI_Comm self() const { return self_; }
   /// Whether the MPI library lets `datatype` travel; it does not before MPI_Type_commit.

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "mpi/engine/machine.hpp"
+#include "mpi/engine/machine_measurement.hpp"
 #include "mpi/entry/native.hpp"
 #include "transport/shm/single_copy.hpp"
 
@@ -42,6 +43,7 @@ void World::open(const Configuration& configuration) {
   learn(cards);
   channel_ = Channel::open(carrier_.comm, carrier_, 1);
   places_ = discover_places(carrier_.comm, nodes_, configuration);
+  if (!configuration.machine_file.empty()) machine_ = share_machine(configuration.machine_file, carrier_.comm);
   if (configuration.remote_words) words_ = make_window_of_words(carrier_.comm, count_nodes(nodes_) < carrier_.size);
 }
 
@@ -112,6 +114,12 @@ std::vector<pid_t> World::readable(const Channel& members, const std::vector<int
   processes.reserve(mates.size());
   for (int mate : mates) processes.push_back(process_of(mate));
   return processes;
+}
+
+Costs World::costs_of(const std::vector<int>& nodes_of_members) const {
+  constexpr std::size_t kSegment = std::size_t{32} << 10;  // which plans ahead are about
+  if (!machine_) return {};
+  return machine_->costs(count_nodes(nodes_of_members) == 1 ? Level::node : Level::machine, kSegment);
 }
 
 std::vector<int> World::nodes_of(const Channel& members) const {

@@ -11,11 +11,13 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "mpi/engine/failures.hpp"
 #include "mpi/engine/node_memory.hpp"
 #include "mpi/places/discovery.hpp"
+#include "select/machine.hpp"
 #include "transport/mpi/channel.hpp"
 #include "transport/mpi/window_words.hpp"
 
@@ -55,6 +57,8 @@ class World {
   /// Of each rank of a communicator the lowest on its node.
   std::vector<int> nodes_of(const Channel& members) const;
   Topology topology_of(const Channel& members, const std::vector<int>& nodes_of_members) const;
+  /// As the algorithms of a communicator plan ahead with them, where `nodes_of_members` tells of its nodes.
+  Costs costs_of(const std::vector<int>& nodes_of_members) const;
   /// nullptr where nobody wants one, or the MPI library has none.
   WindowOfWords* words() { return words_.get(); }
 
@@ -82,6 +86,7 @@ class World {
   shm::Doorbell* doorbell_ = nullptr;
   std::unique_ptr<Channel> channel_;
   Places places_;
+  std::optional<Machine> machine_;  // as a file has it that the user has named
   std::unique_ptr<WindowOfWords> words_;
 };
 

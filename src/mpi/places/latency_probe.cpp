@@ -1,12 +1,11 @@
 #include "mpi/places/latency_probe.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <optional>
-#include <thread>
 
 #include "core/clock.hpp"
+#include "mpi/places/asleep.hpp"
 #include "topology/latency.hpp"
 
 namespace stretto::mpi {
@@ -17,24 +16,6 @@ namespace {
 constexpr std::size_t kTrips = 30;
 constexpr std::size_t kMostTrips = 300;
 enum Tag : int { kPing, kEnough };
-constexpr std::chrono::microseconds kNap{100};
-
-// Who has nothing to measure leaves its core to those who do, as ranks may outnumber cores.
-void wait_asleep(MPI_Request request) {
-  int done = 0;
-  PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-  while (done == 0) {
-    std::this_thread::sleep_for(kNap);
-    PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-  }
-}
-
-template <typename T>
-void broadcast_asleep(std::vector<T>& values, MPI_Datatype type, int root, MPI_Comm comm) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  PMPI_Ibcast(values.data(), static_cast<int>(values.size()), type, root, comm, &request);
-  wait_asleep(request);
-}
 
 double ping(MPI_Comm leaders, int node) {
   const std::int64_t begin = monotonic_ns();
@@ -87,7 +68,7 @@ std::vector<int> measure_groups(MPI_Comm leaders) {
     } else {
       answer(leaders, *landmark);
     }
-    broadcast_asleep(times, MPI_DOUBLE, *landmark, leaders);
+    broadcast_asleep(times.data(), times.size(), MPI_DOUBLE, *landmark, leaders);
     latencies.add(*landmark, std::move(times));
   }
   return latencies.groups();
@@ -109,7 +90,7 @@ std::string measure_network(MPI_Comm comm, const std::vector<int>& nodes, const 
     groups = measure_groups(leaders);
     PMPI_Comm_free(&leaders);
   }
-  broadcast_asleep(groups, MPI_INT, 0, comm);
+  broadcast_asleep(groups.data(), groups.size(), MPI_INT, 0, comm);
 
   std::map<int, std::string> hosts_of_group;
   for (std::size_t node = 0; node < groups.size(); ++node) {

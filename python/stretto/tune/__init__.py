@@ -1,0 +1,1 @@
+"""Measuring what choices are made by: the machine."""
