@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 import sys
-import tomllib
 from pathlib import Path
 
 import jsonschema
 import pytest
-
+import tomllib
 from cli_support import Stretto
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[2] / "python/stretto/schemas/machine.schema.json").read_text())

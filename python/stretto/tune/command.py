@@ -19,9 +19,10 @@ from stretto.library import built_program
 from stretto.tune.machine import read_machine, show_machine
 
 _LIMIT_S = 300
-_HELP = """Messages are measured between one pair of ranks for each part of the machine in which any meet, so give a rank
-for each core of a node, and nodes as far apart as those of later jobs: `stretto tune --machine -- mpirun -n 8 --hostfile
-hosts`. It takes about a minute, on a machine that does nothing else. STRETTO_MACHINE=FILE then tells Stretto."""
+_HELP = """Messages are measured between one pair of ranks for each part of the machine in which any meet, so give a
+rank for each core of a node, and nodes as far apart as those of later jobs:
+`stretto tune --machine -- mpirun -n 8 --hostfile hosts`. It takes about a minute, on a machine that does nothing else.
+STRETTO_MACHINE=FILE then tells Stretto."""
 
 
 def _build_parser() -> argparse.ArgumentParser:

@@ -110,8 +110,9 @@ def show_machine(machine: Machine, console: Console) -> None:
         works.add_row(f"{work.cores}: copy", *_rates(lengths, work.copy_ns))
         works.add_row("    reduce", *_rates(lengths, work.reduce_ns))
     console.print(works)
+    times = machine.times
     console.print(
-        f"cache line from core to core {machine.times['line_ns']} ns, wake-up {machine.times['wake_ns'] / 1000:.1f} us, "
-        f"a native call that does nothing {machine.times['call_ns']} ns (0: not measured)",
+        f"cache line from core to core {times['line_ns']} ns, wake-up {times['wake_ns'] / 1000:.1f} us, "
+        f"a native call that does nothing {times['call_ns']} ns (0: not measured)",
         highlight=False,
     )
