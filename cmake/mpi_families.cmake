@@ -42,7 +42,7 @@ function(stretto_add_library)
   add_library(${library} SHARED ${STRETTO_MPI} $<TARGET_OBJECTS:stretto_engine>)
   target_include_directories(${library} PRIVATE src include)
   target_include_directories(${library} SYSTEM PRIVATE ${mpi_includes})
-  target_compile_definitions(${library} PRIVATE ${mpi_definitions} STRETTO_VERSION="${PROJECT_VERSION}")
+  target_compile_definitions(${library} PRIVATE ${mpi_definitions})
   # Preloaded, so thread-local variables can have fixed places. The C++ runtime must not depend on the program's.
   target_compile_options(${library} PRIVATE -ftls-model=initial-exec)
   target_link_options(${library} PRIVATE -static-libstdc++ -static-libgcc

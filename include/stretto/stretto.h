@@ -10,6 +10,8 @@
 extern "C" {
 #endif
 
+#define STRETTO_VERSION "0.1.0"
+
 #define STRETTO_API __attribute__((visibility("default")))
 
 enum {

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from cli_support import Stretto
 
+from stretto import __version__
 from stretto.algorithms import COLLECTIVES, Algorithm, load_registry, parse_registry
 from stretto.demo import Run, compare, format_size, losses_agree
 from stretto.errors import StrettoError
@@ -157,3 +159,13 @@ def test_training_gives_the_same_losses(stretto: Stretto, tmp_path: Path) -> Non
 def test_training_gives_the_same_losses_with_every_algorithm(stretto: Stretto, tmp_path: Path) -> None:
     every = [entry.name for entry in load_registry() if entry.collective == "allreduce"]
     assert trained_by(stretto, tmp_path, every) > {"ring"}
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    root = Path(__file__).resolve().parents[2]
+    places = {
+        "CMakeLists.txt": rf"project\(stretto VERSION {re.escape(__version__)} ",
+        "include/stretto/stretto.h": rf'#define STRETTO_VERSION "{re.escape(__version__)}"',
+        "pyproject.toml": rf'version = "{re.escape(__version__)}"',
+    }
+    assert [file for file, text in places.items() if not re.search(text, (root / file).read_text())] == []
