@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   if (argc != 2 || measure == NULL) {
     fprintf(stderr, "stretto-machine: is started by `stretto tune --machine`, with Stretto and the name of a file\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
+    return 2;
   }
   const int result = measure(argv[1]);
   MPI_Finalize();

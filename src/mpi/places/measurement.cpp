@@ -29,6 +29,7 @@ std::vector<Pair> find_pairs(const Topology& topology) {
     pairs.try_emplace(level, Pair{level, low, high});
   }
   std::vector<Pair> found;
+  found.reserve(pairs.size());
   for (const auto& [level, pair] : pairs) found.push_back(pair);
   return found;
 }

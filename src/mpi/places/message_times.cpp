@@ -162,6 +162,7 @@ void answer_link(const Channel& channel, int peer) {
       }
     } else if (order.kind == Order::stream) {
       std::vector<MPI_Request> requests;
+      requests.reserve(static_cast<std::size_t>(order.times));
       for (int i = 0; i < order.times; ++i) {
         requests.push_back(post(buffer.data() + static_cast<std::size_t>(i) * order.bytes, order.bytes, kData));
       }
