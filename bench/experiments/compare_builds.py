@@ -29,7 +29,6 @@ from stretto.bench.request import Request
 from stretto.bench.stats import Estimate
 
 RESAMPLES = 1000
-OURS = "default"
 TIMEOUT_S = 300
 Ratios = NDArray[np.float64]  # ours to native's, one an iteration
 
@@ -51,7 +50,7 @@ class Cell:
 def requests(collective: str | None) -> list[tuple[Request, str]]:
     """What is run, of all collectives or of one, and the metric by which it is judged."""
     promised = [(experiment.request(), experiment.metric) for experiment in must_show.EXPERIMENTS]
-    quickly = [(replace(request, algorithms=("native", OURS)), metric) for request, metric in quick.requests()]
+    quickly = [(replace(request, algorithms=("native", quick.OURS)), metric) for request, metric in quick.requests()]
     return [each for each in promised + quickly if collective in (None, each[0].collective)]
 
 
@@ -61,7 +60,7 @@ def measure(build: Path, request: Request, metric: str) -> dict[Cell, Ratios]:
     found = {}
     for result in run_request(request, timeout_seconds=TIMEOUT_S).sizes:
         _, keep = find_late(result.samples, result.delays, request.late_threshold_ns)
-        native, ours = (result.samples[name].metric(metric)[keep] for name in ("native", OURS))
+        native, ours = (result.samples[name].metric(metric)[keep] for name in ("native", quick.OURS))
         cell = Cell(request.collective, request.ranks, request.arrival.text, metric, result.size)
         found[cell] = ours / native
     return found

@@ -71,21 +71,4 @@ Costs Machine::costs(Level level, std::size_t bytes) const {
   return costs;
 }
 
-const Fabric* find_fabric(std::string_view name) {
-  const auto* const found = std::ranges::find(kFabrics, name, &Fabric::name);
-  return found == std::end(kFabrics) ? nullptr : found;
-}
-
-Link link_of(const Fabric& fabric) {
-  Link link;
-  link.eager_bytes = fabric.eager_bytes;
-  for (std::size_t i = 0; i < Curve::kLengths.size(); ++i) {
-    const auto wire = static_cast<std::int64_t>(static_cast<double>(Curve::kLengths[i]) / fabric.bytes_per_ns);
-    const bool asks_first = Curve::kLengths[i] > static_cast<std::size_t>(fabric.eager_bytes);
-    link.message.ns[i] = fabric.latency_ns * (asks_first ? 3 : 1) + wire;
-    link.gap.ns[i] = std::max(wire, fabric.latency_ns / 8);
-  }
-  return link;
-}
-
 }  // namespace stretto

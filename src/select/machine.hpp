@@ -72,25 +72,4 @@ struct Machine {
   Costs costs(Level level, std::size_t bytes) const;
 };
 
-/// A usual network, for what cannot be measured: one of `kFabrics`.
-struct Fabric {
-  std::string_view name;
-  std::int64_t latency_ns;
-  double bytes_per_ns;
-  std::int64_t eager_bytes;
-};
-
-/// As makers and users of each report of MPI over it: half a round trip of 8 bytes, and the bandwidth of long messages.
-inline constexpr Fabric kFabrics[] = {
-    {"ethernet-1g", 30'000, 0.117, 64 << 10}, {"ethernet-10g", 15'000, 1.15, 64 << 10},
-    {"ethernet-25g", 12'000, 2.9, 64 << 10},  {"ethernet-100g", 10'000, 11.0, 64 << 10},
-    {"roce-100g", 2'000, 11.8, 8 << 10},      {"infiniband-edr", 1'100, 12.0, 8 << 10},
-    {"infiniband-hdr", 1'000, 24.0, 8 << 10}, {"infiniband-ndr", 950, 48.0, 8 << 10},
-    {"omni-path-100", 1'100, 12.2, 8 << 10},  {"slingshot-11", 1'900, 23.5, 16 << 10},
-};
-
-/// nullptr for a name that is not there.
-const Fabric* find_fabric(std::string_view name);
-Link link_of(const Fabric& fabric);
-
 }  // namespace stretto

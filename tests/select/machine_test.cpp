@@ -83,15 +83,6 @@ TEST(Machine, CostsAreOfTheLevelAndTheLength) {
   EXPECT_EQ(unknown.alpha_ns, Costs{}.alpha_ns);
 }
 
-TEST(Machine, FabricsHaveTheirBandwidthAndAskBeforeLongMessages) {
-  EXPECT_EQ(find_fabric("token-ring"), nullptr);
-  for (const Fabric& fabric : kFabrics) {
-    const Link link = link_of(*find_fabric(fabric.name));
-    EXPECT_EQ(link.message.slope_ps(4 << 20), static_cast<std::int64_t>(1000 / fabric.bytes_per_ns)) << fabric.name;
-    EXPECT_GE(link.message.at(1 << 20), link.message.at(8) * 3) << fabric.name;
-  }
-}
-
 TEST(MachineFile, IsReadAsItWasWritten) {
   const MachineFile file{{"2026-11-25T09:00:00Z", "0.1.0", "Open MPI v4.1.4", "Xeon \"A\"", 2, 4, 1}, example()};
   const std::string text = write_machine(file);

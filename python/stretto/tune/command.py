@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 from pathlib import Path
 
 from rich.console import Console
 
 from stretto.bench.arguments import run_command
+from stretto.bench.launch import job_environment
 from stretto.errors import StrettoError
 from stretto.launch.launchers import identify
 from stretto.launch.processes import run_limited
@@ -50,14 +50,12 @@ def measure_machine(launcher: list[str], output: Path) -> None:
     words = [*launcher, str(built_program(f"stretto-machine-{family}")), str(output.absolute())]
     # What the ranks are told now must not be what was measured before.
     settings = collect_settings({name: value for name, value in os.environ.items() if name != "STRETTO_MACHINE"}, {})
-    command, environment = build_command(words, settings, os.environ, family)
-    if os.geteuid() == 0:
-        environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    command, environment = build_command(words, settings, job_environment(), family)
     run_limited(command, environment, _LIMIT_S)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    launcher: list[str] = arguments.launcher or shlex.split("mpirun -n 2")
+    launcher: list[str] = arguments.launcher or ["mpirun", "-n", "2"]
     with Console(stderr=True).status("measuring the machine"):
         measure_machine(launcher, arguments.output)
     console = Console(width=None if sys.stdout.isatty() else 120)

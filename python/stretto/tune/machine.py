@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from stretto.bench.report import format_size
 from stretto.errors import StrettoError
 
 if sys.version_info >= (3, 11):
@@ -72,18 +73,11 @@ def read_machine(path: Path) -> Machine:
         raise StrettoError(f"{path}: not a machine of schema {SCHEMA}: {error}") from error
 
 
-def _size(length: int) -> str:
-    for unit, step in (("M", 1 << 20), ("K", 1 << 10)):
-        if length >= step:
-            return f"{length // step}{unit}"
-    return str(length)
-
-
 def _table(title: str, first: str, lengths: list[int]) -> Table:
     table = Table(title=title, title_justify="left")
     table.add_column(first)
     for length in lengths:
-        table.add_column(_size(length), justify="right")
+        table.add_column(format_size(length), justify="right")
     return table
 
 

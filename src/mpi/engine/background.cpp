@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "mpi/entry/native.hpp"
+#include "mpi/places/cores.hpp"
 
 namespace stretto::mpi {
 namespace {
@@ -55,13 +56,7 @@ std::string list_of(const cpu_set_t& set) {
 
 std::string BackgroundWork::find_error(const std::vector<std::size_t>& cores) {
   if (cores.empty()) return "";
-  // A thread that asks for every core gets those that the job may use, whatever its rank is bound to.
-  cpu_set_t allowed;
-  std::memset(&allowed, 0xff, sizeof allowed);
-  std::thread([&] {
-    pthread_setaffinity_np(pthread_self(), sizeof allowed, &allowed);
-    pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed);
-  }).join();
+  const cpu_set_t allowed = permitted_cores();
   if (std::all_of(cores.begin(), cores.end(), [&](std::size_t core) { return CPU_ISSET(core, &allowed); })) return "";
   return "stretto: STRETTO_BACKGROUND_CORE=" + list_of(set_of(cores)) +
          " is not valid; choose from the cores that this job may use here, " + list_of(allowed);

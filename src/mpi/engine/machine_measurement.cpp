@@ -7,11 +7,11 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "mpi/engine/world.hpp"
 #include "mpi/places/measurement.hpp"
+#include "mpi/places/text_file.hpp"
 #include "select/machine_file.hpp"
 #include "stretto/stretto.h"
 
@@ -68,7 +68,7 @@ bool write(const std::string& path, const std::string& text) {
 int measure_into(const char* file, World& world, MPI_Comm self, const Configuration& configuration) {
   const Topology nodes = world.topology_of(world.channel(), world.nodes());
   const Topology places = discover_insides(world.comm(), nodes, world.nodes(), configuration, false);
-  const Machine machine = measure_machine(world.channel(), world.comm(), self, places, kThorough);
+  const Machine machine = measure_machine(world.channel(), world.comm(), self, places);
   int result = STRETTO_OK;
   if (world.rank() == 0 && !write(file, write_machine({describe(world), machine}))) result = STRETTO_NOT_WRITTEN;
   PMPI_Bcast(&result, 1, MPI_INT, 0, world.comm());
@@ -76,14 +76,6 @@ int measure_into(const char* file, World& world, MPI_Comm self, const Configurat
 }
 
 namespace {
-
-std::optional<std::string> content_of(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.fail()) return std::nullopt;
-  return text.str();
-}
 
 // What is wrong with it here, if anything.
 std::string find_mismatch(const MeasuredOn& on) {
@@ -104,8 +96,9 @@ std::optional<Machine> share_machine(const std::string& file, MPI_Comm world) {
   int rank = 0;
   PMPI_Comm_rank(world, &rank);
   if (rank == 0) {
-    const std::optional<std::string> text = content_of(file);
-    std::string error = text ? "" : file + ": cannot be read: " + std::strerror(errno);
+    std::string error;
+    const std::optional<std::string> text = read_file(file, error);
+    if (!text) error = file + ": cannot be read: " + error;
     const MachineFile found = text ? read_machine(*text, file, error) : MachineFile{};
     if (error.empty()) {
       const std::string mismatch = find_mismatch(found.on);

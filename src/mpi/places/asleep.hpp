@@ -4,8 +4,8 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <cstddef>
 #include <thread>
-#include <vector>
 
 namespace stretto::mpi {
 

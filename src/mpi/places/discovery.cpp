@@ -13,6 +13,7 @@
 #include "mpi/engine/machine.hpp"
 #include "mpi/places/binding.hpp"
 #include "mpi/places/latency_probe.hpp"
+#include "mpi/places/text_file.hpp"
 
 namespace stretto::mpi {
 namespace {
@@ -21,19 +22,11 @@ constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of a file: more i
 constexpr std::string_view kMeasure = "measure";            // in place of a file's name
 constexpr int kFewestMeasured = 3;                          // nodes: two are near each other or not, all the same
 
-// nullopt, with an error, where it cannot be read.
-std::optional<std::string> read_file(const std::string& path, std::string& error) {
-  std::ifstream stream(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream.is_open() || stream.bad()) {
-    error = std::strerror(errno);
-    return std::nullopt;
-  }
-  if (text.size() > kMostBytes) {
-    error = "longer than any topology.conf";
-    return std::nullopt;
-  }
-  return text;
+std::optional<std::string> read_topology(const std::string& path, std::string& error) {
+  std::optional<std::string> text = read_file(path, error);
+  if (!text || text->size() <= kMostBytes) return text;
+  error = "longer than any topology.conf";
+  return std::nullopt;
 }
 
 // Rank 0's text on all ranks; nullopt on all where it has none.
@@ -91,7 +84,7 @@ Places discover_places(MPI_Comm world, const std::vector<int>& nodes, const Conf
   int rank = 0;
   PMPI_Comm_rank(world, &rank);
   std::string error;
-  const std::optional<std::string> mine = rank == 0 && !measured ? read_file(file, error) : std::nullopt;
+  const std::optional<std::string> mine = rank == 0 && !measured ? read_topology(file, error) : std::nullopt;
   std::optional<std::string> text = measured ? std::nullopt : share_text(world, rank == 0, mine);
   Places places;
   if (measured || text) places.hosts = share_host_names(world, nodes.size());

@@ -64,12 +64,12 @@ class Turns {
   const Channel& channel_;
 };
 
-void measure_pair(const Channel& channel, const Pair& pair, const Effort& effort, Machine& machine) {
+void measure_pair(const Channel& channel, const Pair& pair, Machine& machine) {
   const Turns turns(channel);
   if (turns.at_first() && pair.measures != 0) turns.give(pair.measures);
   if (turns.is(pair.measures)) {
     if (pair.measures != 0) turns.await();
-    const Link link = measure_link(channel, pair.answers, effort);
+    const Link link = measure_link(channel, pair.answers);
     pair.measures == 0 ? machine.know(pair.level, link) : turns.tell(link);
   } else if (turns.is(pair.answers)) {
     answer_link(channel, pair.measures);
@@ -102,16 +102,16 @@ void take_slower(Curve& curve, const Curve& other) {
   std::ranges::transform(curve.ns, other.ns, curve.ns.begin(), [](auto a, auto b) { return std::max(a, b); });
 }
 
-void measure_crowd(const Channel& channel, const std::vector<int>& crowd, const Effort& effort, MemoryTimes& work) {
+void measure_crowd(const Channel& channel, const std::vector<int>& crowd, MemoryTimes& work) {
   const Turns turns(channel);
   if (std::ranges::find(crowd, channel.rank()) == crowd.end()) return;
   if (!turns.at_first()) {
     turns.await();
-    turns.tell(measure_memory(effort));
+    turns.tell(measure_memory());
     return;
   }
   for (std::size_t i = 1; i < crowd.size(); ++i) turns.give(crowd[i]);
-  work = measure_memory(effort);
+  work = measure_memory();
   work.cores = static_cast<std::int64_t>(crowd.size());
   for (std::size_t i = 1; i < crowd.size(); ++i) {
     const MemoryTimes other = turns.take<MemoryTimes>(crowd[i]);
@@ -129,15 +129,13 @@ std::int64_t measure_call(MPI_Comm self) {
 
 }  // namespace
 
-Machine measure_machine(const Channel& channel, MPI_Comm comm, MPI_Comm self, const Topology& topology,
-                        const Effort& effort) {
+Machine measure_machine(const Channel& channel, MPI_Comm comm, MPI_Comm self, const Topology& topology) {
   Machine machine;
-  for (const Pair& pair : find_pairs(topology)) measure_pair(channel, pair, effort, machine);
+  for (const Pair& pair : find_pairs(topology)) measure_pair(channel, pair, machine);
   const std::vector<int> mates = mates_of_first(topology);
   std::size_t next = 0;
   for (const std::size_t size : crowds(mates.size())) {
-    measure_crowd(channel, {mates.begin(), mates.begin() + static_cast<std::ptrdiff_t>(size)}, effort,
-                  machine.works[next++]);
+    measure_crowd(channel, {mates.begin(), mates.begin() + static_cast<std::ptrdiff_t>(size)}, machine.works[next++]);
   }
   if (channel.rank() == 0) {
     const HandOver hand_over = measure_hand_over();

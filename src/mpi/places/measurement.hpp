@@ -13,7 +13,6 @@ namespace stretto::mpi {
 /// then 2, 4, .. at once, all at last, for what they do in memory. Who does not measure sleeps. Collective over `comm`,
 /// whose messages `channel` has, and the same on all ranks: rank 0 tells what came of it. `self`: a communicator of
 /// this process alone.
-Machine measure_machine(const Channel& channel, MPI_Comm comm, MPI_Comm self, const Topology& topology,
-                        const Effort& effort);
+Machine measure_machine(const Channel& channel, MPI_Comm comm, MPI_Comm self, const Topology& topology);
 
 }  // namespace stretto::mpi

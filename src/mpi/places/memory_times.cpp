@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <system_error>
@@ -15,24 +14,26 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/median.hpp"
 #include "core/reduction.hpp"
+#include "mpi/places/cores.hpp"
 
 namespace stretto::mpi {
 namespace {
 
-// What `once` takes, of so many in a row that the clock does not matter, for about `point_ns` in all.
+// What `once` takes, of so many in a row that the clock does not matter, for about kPointNs in all.
 template <typename Once>
-std::int64_t time_of(const Once& once, std::int64_t point_ns) {
+std::int64_t time_of(const Once& once) {
   once();
   std::int64_t best = 0;
   std::int64_t times = 1;
-  const std::int64_t deadline = monotonic_ns() + point_ns;
+  const std::int64_t deadline = monotonic_ns() + kPointNs;
   do {
     const std::int64_t begin = monotonic_ns();
     for (std::int64_t i = 0; i < times; ++i) once();
     const std::int64_t taken = monotonic_ns() - begin;
     const std::int64_t each = taken / times;
-    if (taken < point_ns / 8) {
+    if (taken < kPointNs / 8) {
       times *= 2;
       best = each;
     } else {
@@ -40,24 +41,6 @@ std::int64_t time_of(const Once& once, std::int64_t point_ns) {
     }
   } while (monotonic_ns() < deadline);
   return best;
-}
-
-cpu_set_t own_cores() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  pthread_getaffinity_np(pthread_self(), sizeof cores, &cores);
-  return cores;
-}
-
-// A launcher binds a rank to one core; what it may have beside is seen where it asks for all.
-cpu_set_t permitted_cores() {
-  const cpu_set_t before = own_cores();
-  cpu_set_t all;
-  std::memset(&all, 0xff, sizeof all);
-  pthread_setaffinity_np(pthread_self(), sizeof all, &all);
-  const cpu_set_t permitted = own_cores();
-  pthread_setaffinity_np(pthread_self(), sizeof before, &before);
-  return permitted;
 }
 
 void bind_to(int core) {
@@ -69,11 +52,6 @@ void bind_to(int core) {
 
 void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) {
   syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, nullptr, nullptr, 0);
-}
-
-std::int64_t median(std::vector<std::int64_t> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 // Two threads, each on a core of its own, that hand a word to each other.
@@ -137,10 +115,10 @@ class Hands {
 
 }  // namespace
 
-MemoryTimes measure_memory(const Effort& effort) {
+MemoryTimes measure_memory() {
   MemoryTimes work;
   const Reduction sum = predefined_reduction(Operation::sum, Element::float32);
-  const std::int64_t deadline = monotonic_ns() + effort.link_ns;
+  const std::int64_t deadline = monotonic_ns() + kCurvesNs;
   std::vector<std::byte> from;
   std::vector<std::byte> to;
   std::size_t known = 0;
@@ -153,8 +131,8 @@ MemoryTimes measure_memory(const Effort& effort) {
       asm volatile("" : : "r"(to.data()) : "memory");
     };
     const auto reduce = [&] { sum.combine(from.data(), to.data(), bytes / sizeof(float), nullptr); };
-    work.copy.ns[known] = time_of(copy, effort.point_ns);
-    work.reduce.ns[known] = time_of(reduce, effort.point_ns);
+    work.copy.ns[known] = time_of(copy);
+    work.reduce.ns[known] = time_of(reduce);
   }
   work.copy.extend_from(known);
   work.reduce.extend_from(known);
@@ -162,15 +140,16 @@ MemoryTimes measure_memory(const Effort& effort) {
 }
 
 HandOver measure_hand_over() {
-  const cpu_set_t before = own_cores();
-  const cpu_set_t permitted = permitted_cores();
-  std::array<int, 2> cores{-1, -1};
-  for (int core = 0, found = 0; core < CPU_SETSIZE && found < 2; ++core) {
-    if (CPU_ISSET(core, &permitted)) cores[static_cast<std::size_t>(found++)] = core;
-  }
-  if (cores[1] < 0) return {};
+  cpu_set_t before;
+  pthread_getaffinity_np(pthread_self(), sizeof before, &before);
   HandOver measured;
   try {
+    const cpu_set_t permitted = permitted_cores();
+    std::vector<int> cores;
+    for (int core = 0; core < CPU_SETSIZE && cores.size() < 2; ++core) {
+      if (CPU_ISSET(core, &permitted)) cores.push_back(core);
+    }
+    if (cores.size() < 2) return {};
     bind_to(cores[0]);
     measured = Hands(cores[1]).measure();
   } catch (const std::system_error&) {  // no thread to be had

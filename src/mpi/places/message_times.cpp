@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/median.hpp"
 #include "mpi/places/asleep.hpp"
 
 namespace stretto::mpi {
@@ -30,12 +31,11 @@ constexpr std::size_t kMostEager = std::size_t{4} << 20;
 
 class Measurer {
  public:
-  Measurer(const Channel& channel, int peer, const Effort& effort)
-      : channel_(channel), peer_(peer), effort_(effort), buffer_(Curve::kLengths.back()) {}
+  Measurer(const Channel& channel, int peer) : channel_(channel), peer_(peer), buffer_(Curve::kLengths.back()) {}
 
   Link measure() {
     Link link;
-    const std::int64_t deadline = monotonic_ns() + effort_.link_ns;
+    const std::int64_t deadline = monotonic_ns() + kCurvesNs;
     std::size_t known = 0;
     for (; known < Curve::kLengths.size() && (known < 2 || monotonic_ns() < deadline); ++known) {
       const std::size_t bytes = Curve::kLengths[known];
@@ -55,7 +55,7 @@ class Measurer {
   // Half a round trip.
   std::int64_t message_ns(std::size_t bytes) {
     std::vector<std::int64_t> trips;
-    const std::int64_t deadline = monotonic_ns() + effort_.point_ns;
+    const std::int64_t deadline = monotonic_ns() + kPointNs;
     do {
       const int times = batch_of(bytes);
       tell({Order::ping, times, bytes});
@@ -73,7 +73,7 @@ class Measurer {
   std::int64_t gap_ns(std::size_t bytes) {
     std::vector<std::int64_t> gaps;
     const int times = batch_of(bytes);
-    const std::int64_t deadline = monotonic_ns() + effort_.point_ns;
+    const std::int64_t deadline = monotonic_ns() + kPointNs;
     do {
       const std::int64_t once = stream_ns(bytes, times);
       gaps.push_back((stream_ns(bytes, 2 * times) - once) / times);
@@ -125,23 +125,14 @@ class Measurer {
                channel_.comm(), &request);
   }
 
-  static std::int64_t median(std::vector<std::int64_t>& values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
-  }
-
   const Channel& channel_;
   int peer_;
-  const Effort& effort_;
   std::vector<std::byte> buffer_;
 };
 
 }  // namespace
 
-Link measure_link(const Channel& channel, int peer, const Effort& effort) {
-  return Measurer(channel, peer, effort).measure();
-}
+Link measure_link(const Channel& channel, int peer) { return Measurer(channel, peer).measure(); }
 
 void answer_link(const Channel& channel, int peer) {
   std::vector<std::byte> buffer;

@@ -8,16 +8,13 @@
 
 namespace stretto::mpi {
 
-/// How much may be spent on a measurement. Times lie in a file for long, or serve one job.
-struct Effort {
-  std::int64_t point_ns;  // on one time at one length
-  std::int64_t link_ns;   // on all of a link, or of a core's work; then longer messages are as the curve has it so far
-};
-inline constexpr Effort kThorough{100'000'000, 5'000'000'000};
-inline constexpr Effort kQuick{400'000, 6'000'000};
+/// How much is spent on one time at one length; and on a link, or on what a core does in memory: then what is longer is
+/// taken to go on as the curve so far.
+inline constexpr std::int64_t kPointNs = 100'000'000;
+inline constexpr std::int64_t kCurvesNs = 5'000'000'000;
 
 /// One rank of a pair measures; the other one answers meanwhile. Both own core and network as far as the machine lets.
-Link measure_link(const Channel& channel, int peer, const Effort& effort);
+Link measure_link(const Channel& channel, int peer);
 void answer_link(const Channel& channel, int peer);
 
 }  // namespace stretto::mpi

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/clock.hpp"
+#include "core/median.hpp"
 
 namespace stretto::mpi {
 namespace {
@@ -37,9 +38,7 @@ std::vector<OneWay> call(const Channel& channel, int peer) {
       channel.receive(message.data(), bytes, peer);
       times.push_back(monotonic_ns() - begin);
     }
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    outcome.push_back({bytes, static_cast<double>(*middle) / 2});
+    outcome.push_back({bytes, static_cast<double>(median(times)) / 2});
   }
   return outcome;
 }
