@@ -26,6 +26,7 @@ def test_one_node_has_one_clock(compiled: Compiled, tmp_path: Path) -> None:
         assert [(fact["offset_ns"], fact["error_ns"]) for fact in rank.facts["clock"]] == [(0, 0)] * 2
 
 
+@pytest.mark.alone
 @open_mpi_only("the nodes are known to Open MPI's launcher only")
 def test_two_nodes_know_how_far_their_clocks_are_apart(compiled: Compiled, tmp_path: Path) -> None:
     if (reason := why_impossible()) is not None:
