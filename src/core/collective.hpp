@@ -72,6 +72,12 @@ constexpr bool meets_all(Collective collective, std::size_t bytes) {
          (bytes > 0 && (collective == Collective::allreduce || collective == Collective::allgather));
 }
 
+/// Whether what it gives depends on an operation, and so may on the order of its use.
+constexpr bool sums(Collective collective) {
+  return collective == Collective::allreduce || collective == Collective::reduce ||
+         collective == Collective::reduce_scatter_block || collective == Collective::reduce_scatter;
+}
+
 /// A run of elements.
 struct Block {
   std::size_t first;

@@ -212,6 +212,7 @@ std::uint64_t Configuration::fingerprint() const {
   mix(single_copy ? 1 : 0);
   mix(hwloc ? 1 : 0);
   mix(remote_words ? 1 : 0);
+  mix(adapt ? 1 : 0);
   mix(check ? 1 : 0);
   mix(static_cast<std::uint64_t>(background));
   mix(shared_memory_bytes.value_or(~std::uint64_t{0}));
@@ -232,6 +233,7 @@ Configuration read_configuration(std::string& error) {
   read_switch("STRETTO_HWLOC", "off", "auto", configuration.hwloc, error);
   read_background(configuration.background, error);
   read_background_cores(configuration.background_cores, error);
+  read_switch("STRETTO_ADAPT", "off", "on", configuration.adapt, error);
   read_switch("STRETTO_CHECK", "0", "1", configuration.check, error);
   read_switch("STRETTO_VERBOSE", "0", "1", configuration.verbose, error);
   if (const auto mebibytes = read_number("STRETTO_SHM_MAX_MIB", {0, 1U << 20, ": MiB, 0 for no shared memory"}, error))

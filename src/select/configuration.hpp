@@ -66,6 +66,7 @@ struct Configuration {
   std::string machine_file;   // STRETTO_MACHINE, as `stretto tune --machine` writes it; empty: none
   ProfileSettings profile;
   bool remote_words = false;  // STRETTO_REMOTE_WORDS, or a choice needs them: made in MPI_Init, for rendezvous_tree
+  bool adapt = false;         // STRETTO_ADAPT: what serves calls of a kind is chosen by what they have taken
   bool check = false;         // STRETTO_CHECK: all ranks compare their calls before they make them
   bool verbose = false;       // STRETTO_VERBOSE
 

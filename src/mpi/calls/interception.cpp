@@ -23,6 +23,8 @@ Interception::~Interception() {
   if (observation_.wanted() && eligible() && communicator_->engine && communicator_->engine->took_set_up()) {
     observation_.set_up();
   }
+  if (experience_ != nullptr && !communicator_->engine->is_revoked()) [[unlikely]]
+    experience_->end();
   runtime_.count(collective_, algorithm_);
   observation_.ran(algorithm_);
 }
@@ -33,6 +35,15 @@ const Algorithm* Interception::choose_for(const CallOutline& call) const {
                 {collective_, call.bytes(), call.element_bytes, call.commutative, communicator_->size,
                  engine.shares_memory(), engine.max_pool_window(), engine.recent_skew_ns(), engine.may_begin_ahead(),
                  engine.shared_nodes(), engine.has_words()});
+}
+
+// Whether the MPI library is to serve a call that Stretto could.
+bool Interception::is_left_by_experience(const CallOutline& call) {
+  const Configuration& configuration = runtime_.configuration();
+  if (!configuration.adapt || configuration.choice(collective_).kind != Choice::Kind::by_rule) return false;
+  if (configuration.deterministic && sums(collective_)) return false;
+  experience_ = &runtime_.experience_of(*communicator_->engine, collective_, call.bytes());
+  return experience_->begin();
 }
 
 // Collective, where anything is to be made. False, on all ranks alike, if the pool cannot be had.
@@ -66,6 +77,7 @@ bool Interception::select(const PreparedCall& prepared) {
   // What cannot be had is known to be so from now on: then choose again.
   for (int attempt = 0; attempt < 2; ++attempt) {
     algorithm_ = choose_for(call);
+    if (attempt == 0 && algorithm_ != nullptr && is_left_by_experience(call)) algorithm_ = nullptr;
     if (algorithm_ == nullptr) break;
     enter(*engine, call);
     if (set_up(*algorithm_, call) || !engine->is_faultless()) break;

@@ -86,6 +86,7 @@ class Interception {
   }
   bool needs_state() const { return may_be_ours_ || runtime_.profiler().active() || native_segments() != nullptr; }
   inline const Algorithm* choose_for(const CallOutline& call) const;  // inline: some ten ns of each call
+  inline bool is_left_by_experience(const CallOutline& call);
   inline bool set_up(const Algorithm& algorithm, const CallOutline& call);
   bool eligible() const { return communicator_ != nullptr && communicator_->eligible; }
 
@@ -98,6 +99,7 @@ class Interception {
   const Caller caller_;
   const Algorithm* algorithm_ = nullptr;
   bool entered_ = false;
+  Experience::Kind* experience_ = nullptr;
   Observation observation_;
 };
 

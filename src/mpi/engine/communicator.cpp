@@ -7,6 +7,7 @@
 #include "mpi/engine/background.hpp"
 #include "mpi/engine/machine.hpp"
 #include "mpi/places/discovery.hpp"
+#include "mpi/profile/clock_sync.hpp"
 #include "transport/shm/mailboxes.hpp"
 #include "transport/shm/shared_words.hpp"
 
@@ -83,6 +84,7 @@ Engine::~Engine() {
 void Engine::close() {
   if (is_revoked()) return;
   if (anticipation_) anticipation_->close();
+  if (experience_) experience_->close();
   words_.reset();
 }
 
@@ -204,6 +206,13 @@ void Engine::anticipate(Collective collective, Hints& hints, Anticipated& tally,
       std::make_unique<Anticipation>(comm_, *channel_, equipment_->endpoint(), hints, tally, may_begin_ahead());
   background_ = &background;
   background.add(*anticipation_);
+}
+
+void Engine::begin_experience(const SightReduction& reduction, Adapted& tally) {
+  took_set_up_ = true;
+  const bool one_clock = count_nodes(nodes_) == 1;
+  const std::int64_t offset_ns = compare_clocks(*channel_, nodes_).offset_ns;
+  experience_ = std::make_unique<Experience>(comm_, reduction, one_clock, offset_ns, tally);
 }
 
 // In the order of arrival of all ranks, where the call has found it.

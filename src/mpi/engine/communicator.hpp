@@ -12,6 +12,7 @@
 #include "mpi/engine/anticipation.hpp"
 #include "mpi/engine/call_watch.hpp"
 #include "mpi/engine/equipment.hpp"
+#include "mpi/engine/experience.hpp"
 #include "mpi/engine/in_flight.hpp"
 #include "mpi/engine/node_share.hpp"
 #include "mpi/engine/open_operations.hpp"
@@ -74,6 +75,12 @@ class Engine {
   /// From now on calls of `collective` are anticipated; `background` drives what begins ahead. Collective.
   void anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background);
   bool anticipates(Collective collective) const { return (anticipated_ >> static_cast<unsigned>(collective) & 1) != 0; }
+  /// What calls of this kind have taken. Collective, the first time.
+  Experience::Kind& experience_of(Collective collective, std::size_t bytes, const SightReduction& reduction,
+                                  Adapted& tally) {
+    if (!experience_) begin_experience(reduction, tally);
+    return experience_->of(collective, bytes);
+  }
   /// All ranks of one node; as far as is known before provide_for.
   bool shares_memory() const { return shares_memory_; }
   /// Sets up what calls need, and what decides whether the algorithm that the user wants can serve any: boards of
@@ -107,6 +114,7 @@ class Engine {
   void make_equipment();
   void use_board();
   void watch_calls();
+  void begin_experience(const SightReduction& reduction, Adapted& tally);
   std::unique_ptr<Transport> make_transport(Platform& platform);
 
   MPI_Comm comm_;  // the program's
@@ -133,6 +141,7 @@ class Engine {
   bool given_up_ = false;                 // after a fault; others may not know of it yet
   std::unique_ptr<RemoteWords> words_;
   bool words_refused_ = false;
+  std::unique_ptr<Experience> experience_;
   BackgroundWork* background_ = nullptr;
   std::unique_ptr<Anticipation> anticipation_;  // last: it uses all of the above
 };

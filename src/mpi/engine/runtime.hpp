@@ -69,6 +69,11 @@ class Runtime {
     engine.anticipate(collective, hints_, anticipated_, background_);
   }
 
+  /// Of calls that may be chosen by it: see Configuration::adapt.
+  Experience::Kind& experience_of(Engine& engine, Collective collective, std::size_t bytes) {
+    return engine.experience_of(collective, bytes, sight_reduction_, adapted_);
+  }
+
   /// The state of `comm`, made at its first call or, where there is a profile, when the communicator is made; nullptr
   /// before MPI_Init and after MPI_Finalize. `blocking`: all its ranks are here, or will be.
   Communicator* communicator(MPI_Comm comm, bool blocking = true);
@@ -120,6 +125,8 @@ class Runtime {
   Requests requests_{profiler_};
   Hints hints_;
   Anticipated anticipated_;
+  SightReduction sight_reduction_;
+  Adapted adapted_;
   BackgroundWork background_;
   std::thread::id main_thread_;
   bool any_thread_may_ = false;

@@ -1,0 +1,164 @@
+#include "select/adaptation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace stretto {
+namespace {
+
+constexpr double kNarrow = 1;        // skew in terms of native's cost: below, ranks come together
+constexpr double kFar = 16;          // from here on, far apart
+constexpr double kDeviations = 3;    // that the interval is wide to each side
+constexpr double kMostOfMedian = 8;  // what a core loses to others is none of the arm's cost
+constexpr double kUnseen = 2;        // what our arm may come to cost in terms of native's before that is seen
+constexpr double kChanged = 1.5;     // what calls at rest take, in terms of what they took
+
+double median(std::span<const SeenCall> calls, std::int64_t SeenCall::*of) {
+  std::vector<std::int64_t> values;
+  values.reserve(calls.size());
+  for (const SeenCall& call : calls) values.push_back(call.*of);
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return static_cast<double>(*middle);
+}
+
+double mean_cost(std::span<const SeenCall> calls) {
+  const double most = kMostOfMedian * std::max(median(calls, &SeenCall::cost_ns), 1.0);
+  double sum = 0;
+  for (const SeenCall& call : calls) sum += std::clamp(static_cast<double>(call.cost_ns), 0.0, most);
+  return std::max(sum / static_cast<double>(calls.size()), 1.0);
+}
+
+}  // namespace
+
+void Adaptation::Knowledge::add(Pair pair) {
+  pairs[count++ % kMostPairs] = pair;
+  const std::size_t kept = std::min(count, kMostPairs);
+  native_ns = 0;
+  for (std::size_t i = 0; i < kept; ++i) native_ns += pairs[i].native / static_cast<double>(kept);
+}
+
+// The ratio of the sums; it deviates by what each pair leaves over (Cochran, Sampling Techniques, 1977, 6.4).
+Adaptation::Ratio Adaptation::Knowledge::ratio() const {
+  const std::size_t kept = std::min(count, kMostPairs);
+  double native = 0;
+  double ours = 0;
+  for (std::size_t i = 0; i < kept; ++i) {
+    native += pairs[i].native;
+    ours += pairs[i].ours;
+  }
+  const double value = ours / native;
+  double squares = 0;
+  for (std::size_t i = 0; i < kept; ++i) {
+    const double left_over = pairs[i].ours - value * pairs[i].native;
+    squares += left_over * left_over;
+  }
+  const auto n = static_cast<double>(kept);
+  return {value, value + kDeviations * std::sqrt(squares * n / (n - 1)) / native};
+}
+
+void Adaptation::begin_cycle(int rest, int pairs) {
+  rest_ = rest;
+  trial_ = 2 * kBlock * pairs;
+  position_ = 0;
+  place();
+}
+
+// Native and ours in turn, in the order N O O N N O O N ...
+Adaptation::Arm Adaptation::arm_of_trial(int call) {
+  return (call / kBlock + 1) / 2 % 2 == 0 ? Arm::native : Arm::ours;
+}
+
+void Adaptation::place() {
+  const bool trial = position_ >= rest_ && position_ < rest_ + trial_;
+  arm_ = trial ? arm_of_trial(position_ - rest_) : resting_;
+  measured_ = trial || (position_ < rest_ && position_ % (rest_ / kLooks) == 0);
+}
+
+Adaptation::Due Adaptation::pass() {
+  ++calls_;
+  if (arm_ == Arm::ours) ++ours_;
+  ++position_;
+  if (position_ == rest_ + trial_ + learn_after_) return Due::lesson;  // which begins the next cycle
+  place();
+  return position_ == rest_ + trial_ ? Due::exchange : Due::nothing;
+}
+
+// What the blocks of a trial took. The first call after another arm finds its code cold, and the ranks as the other left
+// them.
+void Adaptation::note_trial(std::span<const SeenCall> trial, Knowledge& knowledge) {
+  for (std::size_t first = 0; first < trial.size(); first += 2 * kBlock) {
+    const double one = mean_cost(trial.subspan(first + 1, kBlock - 1));
+    const double other = mean_cost(trial.subspan(first + kBlock + 1, kBlock - 1));
+    const bool native_first = arm_of_trial(static_cast<int>(first)) == Arm::native;
+    knowledge.add(native_first ? Pair{one, other} : Pair{other, one});
+  }
+}
+
+// Whether calls at rest take something else than they took.
+bool Adaptation::note_rest(double cost_ns, Knowledge& knowledge) const {
+  double& known = knowledge.rest_ns[static_cast<std::size_t>(resting_)];
+  const bool changed = known > 0 && (cost_ns > kChanged * known || known > kChanged * cost_ns);
+  known = known > 0 && !changed ? (3 * known + cost_ns) / 4 : cost_ns;
+  return changed;
+}
+
+void Adaptation::learn(std::span<const SeenCall> seen) {
+  const auto looks = seen.size() - static_cast<std::size_t>(trial_);
+  const double rest_cost = looks > 0 ? mean_cost(seen.first(looks)) : 0;
+  Knowledge trial;
+  note_trial(seen.subspan(looks), trial);
+  const double native_ns = trial.count > 0 ? trial.native_ns : rest_cost;
+  const double apart = median(seen, &SeenCall::skew_ns) / native_ns;
+  const ArrivalClass now = apart < kNarrow ? ArrivalClass::balanced
+                           : apart < kFar  ? ArrivalClass::uneven
+                                           : ArrivalClass::far_apart;
+  bool changed = now != class_;
+  class_ = now;
+  Knowledge& knowledge = known_[static_cast<std::size_t>(now)];
+  if (looks > 0 && note_rest(std::max(median(seen.first(looks), &SeenCall::cost_ns), 1.0), knowledge)) {
+    knowledge.count = 0;
+    changed = true;
+  }
+  for (std::size_t i = 0; i < trial.count; ++i) knowledge.add(trial.pairs[i]);
+  if (trial.count == 0) knowledge.native_ns = native_ns;
+  charge(trial, native_ns, rest_cost);
+  plan(knowledge, changed);
+}
+
+// The cycle's calls, to the account. Those that no look fell on are taken to have cost what the others did.
+void Adaptation::charge(const Knowledge& trial, double native_ns, double rest_cost) {
+  if (free_) return;
+  native_total_ns_ += position_ * native_ns;
+  for (std::size_t i = 0; i < trial.count; ++i) owed_ns_ += kBlock * (trial.pairs[i].ours - trial.pairs[i].native);
+  if (resting_ == Arm::ours) owed_ns_ += (rest_ + learn_after_) * (rest_cost - native_ns);
+}
+
+void Adaptation::plan(Knowledge& knowledge, bool changed) {
+  free_ = !knowledge.tried && !knowledge.trusted();
+  knowledge.tried = true;
+  if (free_) {
+    resting_ = Arm::native;
+    return begin_cycle(0, kFirstPairs);
+  }
+  const bool trusted = knowledge.trusted();
+  const Ratio ratio = knowledge.count > 1 ? knowledge.ratio() : Ratio{kUnseen, kUnseen};
+  const auto affordable = [&](int calls, double ratio_at_most) {
+    return calls * (ratio_at_most - 1) * knowledge.native_ns <= budget_ns();
+  };
+  int rest = changed ? kFirstRest : std::clamp(2 * rest_, kFirstRest, kLongestRest);
+  resting_ = Arm::native;
+  int pairs = trusted ? 1 : kFirstPairs;
+  if (trusted && ratio.value < 1) {
+    while (rest > 0 && !affordable(rest + learn_after_, std::max(ratio.high, kUnseen))) rest = rest > kLooks ? rest / 2 : 0;
+    if (rest > 0) resting_ = Arm::ours;
+    if (rest == 0) pairs = kFirstPairs;  // to come to savings soon
+  }
+  const double dearest = trusted ? ratio.high : std::max(ratio.value, kUnseen);
+  while (resting_ == Arm::native && pairs > 0 && !affordable(pairs * kBlock, dearest)) --pairs;
+  if (rest == 0 && pairs == 0) rest = kFirstRest;
+  begin_cycle(rest, pairs);
+}
+
+}  // namespace stretto
