@@ -2,6 +2,7 @@
 """Whether a build of Stretto is slower than another, in what it promises and in `make bench`.
 
     bench/experiments/compare_builds.py --build before=/tmp/before/build --build now=build
+    bench/experiments/compare_builds.py --build by-rule=build --build adapting=build,STRETTO_ADAPT=on
 
 Each round measures every cell of `stretto bench --must-show` and `--quick` (without what the MPI library can be forced
 to) once with each build, in an order that rotates. Runs of different builds are apart in time, so what is compared is
@@ -15,6 +16,7 @@ import os
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from experiment import make_parser, read_options, require, write_measured
@@ -54,11 +56,29 @@ def requests(collective: str | None) -> list[tuple[Request, str]]:
     return [each for each in promised + quickly if collective in (None, each[0].collective)]
 
 
-def measure(build: Path, request: Request, metric: str) -> dict[Cell, Ratios]:
-    """The ratios of one run with the libraries and the driver of `build`, a folder that CMake built in."""
-    os.environ |= {"STRETTO_LIB_DIR": str(build / "lib"), "STRETTO_BIN_DIR": str(build / "bin")}
+@dataclass(frozen=True)
+class Build:
+    """A folder that CMake built in, and the environment that its jobs have beside ours."""
+
+    folder: Path
+    settings: tuple[tuple[str, str], ...]
+
+    @staticmethod
+    def parse(text: str) -> Build:
+        folder, *settings = text.split(",")
+        return Build(Path(folder), tuple((name, value) for name, _, value in (s.partition("=") for s in settings)))
+
+    def environment(self) -> dict[str, str]:
+        folders = {"STRETTO_LIB_DIR": str(self.folder / "lib"), "STRETTO_BIN_DIR": str(self.folder / "bin")}
+        return folders | dict(self.settings)
+
+
+def measure(build: Build, request: Request, metric: str) -> dict[Cell, Ratios]:
+    """The ratios of one run with the libraries and the driver of `build`."""
+    with patch.dict(os.environ, build.environment()):
+        results = run_request(request, timeout_seconds=TIMEOUT_S).sizes
     found = {}
-    for result in run_request(request, timeout_seconds=TIMEOUT_S).sizes:
+    for result in results:
         _, keep = find_late(result.samples, result.delays, request.late_threshold_ns)
         native, ours = (result.samples[name].metric(metric)[keep] for name in ("native", quick.OURS))
         cell = Cell(request.collective, request.ranks, request.arrival.text, metric, result.size)
@@ -89,13 +109,13 @@ def cells_of(median: float, changed: Estimate) -> tuple[str, str, str]:
 def main() -> int:
     parser = make_parser(__doc__)
     parser.add_argument(
-        "--build", action="append", required=True, metavar="NAME=DIR", help="what others are compared to first"
+        "--build", action="append", required=True, metavar="NAME=DIR[,VARIABLE=VALUE]...", help="others to the first"
     )
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="(default: %(default)s, some 5 min a build)")
     parser.add_argument("--collective", metavar="NAME", help="(default: all that are measured there)")
     options = read_options(parser)
-    builds = {name: Path(folder) for name, _, folder in (each.partition("=") for each in options.build)}
-    require(*(folder / "bin" / "stretto-bench-openmpi" for folder in builds.values()))
+    builds = {name: Build.parse(text) for name, _, text in (each.partition("=") for each in options.build)}
+    require(*(build.folder / "bin" / "stretto-bench-openmpi" for build in builds.values()))
     measured: dict[Cell, dict[str, list[Ratios]]] = defaultdict(lambda: defaultdict(list))
     for number in range(options.rounds):
         for request, metric in requests(options.collective):

@@ -86,6 +86,7 @@ def run(
         bool, typer.Option("--native", help="leave collectives not named here to the MPI; with --profile: only watch")
     ] = False,
     deterministic: Annotated[bool, typer.Option("--deterministic", help="same bits in every run")] = False,
+    adapt: Annotated[bool, typer.Option("--adapt", help="choose native or ours by what calls have taken")] = False,
     check: Annotated[bool, typer.Option("--check", help="compare the ranks' calls before each is made")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="say at the end which algorithms ran")] = False,
     mpi: Annotated[str | None, typer.Option(help=f"the program's MPI: {', '.join(FAMILIES)}", metavar="MPI")] = None,
@@ -114,6 +115,7 @@ def run(
         for collective, choice in named.items()
     } | {
         "STRETTO_DETERMINISTIC": "1" if deterministic else None,
+        "STRETTO_ADAPT": "on" if adapt else None,
         "STRETTO_CHECK": "1" if check else None,
         "STRETTO_VERBOSE": "1" if verbose else None,
         "STRETTO_PROFILE": None if profile is None else str(Path(profile).absolute()),

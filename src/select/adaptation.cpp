@@ -77,7 +77,6 @@ void Adaptation::place() {
 }
 
 Adaptation::Due Adaptation::pass() {
-  ++calls_;
   if (arm_ == Arm::ours) ++ours_;
   ++position_;
   if (position_ == rest_ + trial_ + learn_after_) return Due::lesson;  // which begins the next cycle
@@ -85,8 +84,8 @@ Adaptation::Due Adaptation::pass() {
   return position_ == rest_ + trial_ ? Due::exchange : Due::nothing;
 }
 
-// What the blocks of a trial took. The first call after another arm finds its code cold, and the ranks as the other left
-// them.
+// What the blocks of a trial took. The first call after another arm finds its code cold, and the ranks as the other
+// left them.
 void Adaptation::note_trial(std::span<const SeenCall> trial, Knowledge& knowledge) {
   for (std::size_t first = 0; first < trial.size(); first += 2 * kBlock) {
     const double one = mean_cost(trial.subspan(first + 1, kBlock - 1));
@@ -151,7 +150,8 @@ void Adaptation::plan(Knowledge& knowledge, bool changed) {
   resting_ = Arm::native;
   int pairs = trusted ? 1 : kFirstPairs;
   if (trusted && ratio.value < 1) {
-    while (rest > 0 && !affordable(rest + learn_after_, std::max(ratio.high, kUnseen))) rest = rest > kLooks ? rest / 2 : 0;
+    while (rest > 0 && !affordable(rest + learn_after_, std::max(ratio.high, kUnseen)))
+      rest = rest > kLooks ? rest / 2 : 0;
     if (rest > 0) resting_ = Arm::ours;
     if (rest == 0) pairs = kFirstPairs;  // to come to savings soon
   }

@@ -40,7 +40,7 @@ class Adaptation {
   static constexpr int kSoon = 16;          // calls, from the exchange to the lesson
   static constexpr int kLate = 64;          // the same, where ranks may be so far ahead of others (board/board.hpp)
   static constexpr int kFirstRest = 32;     // calls
-  static constexpr int kLongestRest = 256; // calls
+  static constexpr int kLongestRest = 256;  // calls
   static constexpr int kLooks = 16;         // measured calls of a rest
   static constexpr std::size_t kMostMeasured = 2 * kBlock * kFirstPairs + kLooks;  // calls of a cycle
 
@@ -60,7 +60,6 @@ class Adaptation {
   /// What the exchange has brought, of all measured calls of the cycle, in order.
   void learn(std::span<const SeenCall> seen);
 
-  std::int64_t calls() const { return calls_; }
   /// Calls of Stretto's arm, and by how much all of these are taken to have cost less than native.
   std::int64_t ours() const { return ours_; }
   double saved_ns() const { return -owed_ns_; }
@@ -95,6 +94,7 @@ class Adaptation {
   static void note_trial(std::span<const SeenCall> trial, Knowledge& knowledge);
   bool note_rest(double cost_ns, Knowledge& knowledge) const;
   void charge(const Knowledge& trial, double native_ns, double rest_cost);
+  // With half of what is promised: what native takes is an estimate, too.
   double budget_ns() const { return kBehind / 2 * native_total_ns_ - owed_ns_; }
   void plan(Knowledge& knowledge, bool changed);
 
@@ -111,7 +111,6 @@ class Adaptation {
 
   std::array<Knowledge, 3> known_{};  // by arrival class
   ArrivalClass class_ = ArrivalClass::balanced;
-  std::int64_t calls_ = 0;
   std::int64_t ours_ = 0;
   double native_total_ns_ = 0;  // that all counted calls would have taken natively
   double owed_ns_ = 0;          // by which they have cost more

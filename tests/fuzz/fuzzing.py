@@ -37,9 +37,11 @@ Digests = dict[int, dict[int, str]]  # by seed, then by rank
 
 
 def settings(job: int) -> dict[str, str]:
-    """How job number `job` runs under Stretto: with algorithms by force, some for non-blocking calls, or checked."""
+    """How job number `job` runs under Stretto: with algorithms by force, some for non-blocking calls, checked, or with
+    what serves calls by what they have taken."""
     names = {"FUZZ_ALGORITHMS": ";".join(" ".join([each, "native", *algorithms(each)]) for each in COLLECTIVES)}
-    ways: list[dict[str, object]] = [{}, dict(non_blocking_turn(job // 3 % NON_BLOCKING_TURNS)), {"check": 1}]
+    non_blocking = non_blocking_turn(job // 4 % NON_BLOCKING_TURNS)
+    ways: list[dict[str, object]] = [{}, dict(non_blocking), {"check": 1}, {"adapt": "on"}]
     return stretto_env(**ways[job % len(ways)]) | names
 
 

@@ -15,7 +15,9 @@ from mpi_jobs import night, stretto_env
 Compiled = Callable[..., Path]
 
 
-@pytest.mark.parametrize(("job", "ranks"), [(0, 4), (1, 3), (2, 5)], ids=("forced", "non_blocking", "checked"))
+@pytest.mark.parametrize(
+    ("job", "ranks"), [(0, 4), (1, 3), (2, 5), (3, 4)], ids=("forced", "non_blocking", "checked", "adapting")
+)
 def test_legal_programs_see_the_same(compiled: Compiled, job: int, ranks: int) -> None:
     seeds = range(1000 * job, 1000 * job + 17)
     assert fuzzing.find_differences(compiled("fuzz/fuzz.c"), seeds, ranks, job) == []

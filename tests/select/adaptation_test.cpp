@@ -1,5 +1,5 @@
-// Adaptation: seeded programs of 10 000 calls, whose arrivals change every 500; what native and Stretto's algorithm take
-// under each pattern is given, with noise, and hidden from the one that chooses.
+// Adaptation: seeded programs of 10 000 calls, whose arrivals change every 500; what native and Stretto's algorithm
+// take under each pattern is given, with noise, and hidden from the one that chooses.
 
 #include "select/adaptation.hpp"
 
@@ -28,7 +28,7 @@ struct Outcome {
   double oracle = 0;  // the same of the better arm in each pattern
   double worst = 0;   // played so far to native so far, at the worst moment
   std::int64_t ours = 0;
-  double saved_ns = 0;      // by which all calls cost less than native
+  double saved_ns = 0;  // by which all calls cost less than native
   double says_saved_ns = 0;
 };
 

@@ -54,6 +54,7 @@ class Experience {
   Experience(MPI_Comm comm, const SightReduction& reduction, bool one_clock, std::int64_t clock_offset_ns,
              Adapted& tally)
       : comm_(comm), reduction_(reduction), one_clock_(one_clock), clock_offset_ns_(clock_offset_ns), tally_(tally) {}
+  ~Experience();
   Experience(const Experience&) = delete;
   Experience& operator=(const Experience&) = delete;
 
@@ -76,9 +77,6 @@ class Experience {
   const std::int64_t clock_offset_ns_;
   Adapted& tally_;
   std::array<std::array<std::unique_ptr<Kind>, kSizes>, std::size(kCollectives)> kinds_{};
-
- public:
-  ~Experience();
 };
 
 class Experience::Kind {
