@@ -30,6 +30,8 @@ double mean_cost(std::span<const SeenCall> calls) {
   return std::max(sum / static_cast<double>(calls.size()), 1.0);
 }
 
+int whole_looks(int calls) { return calls / Adaptation::kLooks * Adaptation::kLooks; }
+
 }  // namespace
 
 void Adaptation::Knowledge::add(Pair pair) {
@@ -103,12 +105,14 @@ bool Adaptation::note_rest(double cost_ns, Knowledge& knowledge) const {
   return changed;
 }
 
-void Adaptation::learn(std::span<const SeenCall> seen) {
+void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t exchange_ns) {
   const auto looks = seen.size() - static_cast<std::size_t>(trial_);
   const double rest_cost = looks > 0 ? mean_cost(seen.first(looks)) : 0;
   Knowledge trial;
   note_trial(seen.subspan(looks), trial);
-  const double native_ns = trial.count > 0 ? trial.native_ns : rest_cost;
+  const Knowledge& before = known_[static_cast<std::size_t>(class_)];
+  const bool sees_native = trial.count > 0 || resting_ == Arm::native;
+  const double native_ns = trial.count > 0 ? trial.native_ns : sees_native ? rest_cost : before.native_ns;
   const double apart = median(seen, &SeenCall::skew_ns) / native_ns;
   const ArrivalClass now = apart < kNarrow ? ArrivalClass::balanced
                            : apart < kFar  ? ArrivalClass::uneven
@@ -121,17 +125,25 @@ void Adaptation::learn(std::span<const SeenCall> seen) {
     changed = true;
   }
   for (std::size_t i = 0; i < trial.count; ++i) knowledge.add(trial.pairs[i]);
-  if (trial.count == 0) knowledge.native_ns = native_ns;
+  if (trial.count == 0 && (sees_native || knowledge.count == 0)) knowledge.native_ns = native_ns;
+  since_trial_ = trial.count > 0 ? 0 : since_trial_ + position_;
+  longest_rest_ = static_cast<int>(
+      std::clamp(static_cast<double>(exchange_ns) / (kOverhead * native_ns), 1.0 * kFirstRest, 1.0 * kLongestRest));
   charge(trial, native_ns, rest_cost);
   plan(knowledge, changed);
 }
 
-// The cycle's calls, to the account. Those that no look fell on are taken to have cost what the others did.
+// The cycle's calls, to the account. Those that no look fell on are taken to have cost what the others did, and not
+// less than is sure: looks that happen to be cheap would pay for what is not.
 void Adaptation::charge(const Knowledge& trial, double native_ns, double rest_cost) {
   if (free_) return;
   native_total_ns_ += position_ * native_ns;
   for (std::size_t i = 0; i < trial.count; ++i) owed_ns_ += kBlock * (trial.pairs[i].ours - trial.pairs[i].native);
-  if (resting_ == Arm::ours) owed_ns_ += (rest_ + learn_after_) * (rest_cost - native_ns);
+  if (resting_ == Arm::native) return;
+  const Knowledge& knowledge = known_[static_cast<std::size_t>(class_)];
+  const Ratio ratio = knowledge.count > 1 ? knowledge.ratio() : Ratio{1, 1};
+  const double costs = std::max(rest_cost / native_ns, (ratio.value + ratio.high) / 2);
+  owed_ns_ += (rest_ + learn_after_) * native_ns * (costs - 1);
 }
 
 void Adaptation::plan(Knowledge& knowledge, bool changed) {
@@ -146,12 +158,13 @@ void Adaptation::plan(Knowledge& knowledge, bool changed) {
   const auto affordable = [&](int calls, double ratio_at_most) {
     return calls * (ratio_at_most - 1) * knowledge.native_ns <= budget_ns();
   };
-  int rest = changed ? kFirstRest : std::clamp(2 * rest_, kFirstRest, kLongestRest);
+  int rest = whole_looks(changed ? kFirstRest : std::clamp(2 * rest_, kFirstRest, longest_rest_));
+  const bool sure = !changed && ratio.high < 1;
+  int pairs = !trusted ? kFirstPairs : sure && since_trial_ + rest < kTrialEvery ? 0 : 1;
   resting_ = Arm::native;
-  int pairs = trusted ? 1 : kFirstPairs;
   if (trusted && ratio.value < 1) {
-    while (rest > 0 && !affordable(rest + learn_after_, std::max(ratio.high, kUnseen)))
-      rest = rest > kLooks ? rest / 2 : 0;
+    const double at_most = std::max(ratio.high, kUnseen);
+    while (rest > 0 && !affordable(rest + learn_after_, at_most)) rest = whole_looks(rest / 2);
     if (rest > 0) resting_ = Arm::ours;
     if (rest == 0) pairs = kFirstPairs;  // to come to savings soon
   }

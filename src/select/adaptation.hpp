@@ -5,9 +5,10 @@
 // together, were it as dear as the confidence interval allows, cost at most 1 + kBehind of what native would have.
 // What is not counted are the calls that learn what both cost, the first time that ranks arrive in such a way.
 //
-// Calls go in cycles. In a cycle they rest on one arm, some of them measured; then comes a trial, pairs of blocks with
-// either arm, so that what drifts in the program cancels. Then the ranks exchange what they have seen of the measured
-// calls, and learn of it a few calls later, when it has long arrived. While nothing changes, rests grow longer.
+// Calls go in cycles. In a cycle they rest on one arm, some of them measured; then may come a trial, pairs of blocks
+// with either arm, so that what drifts in the program cancels. Then the ranks exchange what they have seen of the
+// measured calls, and learn of it a few calls later, when it has long arrived. While nothing changes trials are seldom
+// and rests grow longer, until what exchanges take is kOverhead of what the calls do.
 //
 // How the arms compare depends on how ranks arrive, so what is known is kept by arrival class.
 //
@@ -34,14 +35,16 @@ class Adaptation {
  public:
   enum class Arm : std::uint8_t { native, ours };
 
-  static constexpr double kBehind = 0.01;   // of native's total
-  static constexpr int kBlock = 8;          // calls
-  static constexpr int kFirstPairs = 5;     // of blocks, where ranks arrive as they have not before
-  static constexpr int kSoon = 16;          // calls, from the exchange to the lesson
-  static constexpr int kLate = 64;          // the same, where ranks may be so far ahead of others (board/board.hpp)
-  static constexpr int kFirstRest = 32;     // calls
-  static constexpr int kLongestRest = 256;  // calls
-  static constexpr int kLooks = 16;         // measured calls of a rest
+  static constexpr double kBehind = 0.01;     // of native's total
+  static constexpr double kOverhead = 0.005;  // the same
+  static constexpr int kBlock = 8;            // calls
+  static constexpr int kFirstPairs = 5;       // of blocks, where ranks arrive as they have not before
+  static constexpr int kSoon = 16;            // calls, from the exchange to the lesson
+  static constexpr int kLate = 64;            // the same, where ranks may be so far ahead of others (board/board.hpp)
+  static constexpr int kFirstRest = 32;       // calls
+  static constexpr int kLongestRest = 1024;   // calls
+  static constexpr int kTrialEvery = 512;     // calls, where nothing changes
+  static constexpr int kLooks = 16;           // measured calls of a rest
   static constexpr std::size_t kMostMeasured = 2 * kBlock * kFirstPairs + kLooks;  // calls of a cycle
 
   explicit Adaptation(int learn_after = kSoon) : learn_after_(learn_after) { begin_cycle(0, kFirstPairs); }
@@ -57,8 +60,8 @@ class Adaptation {
   };
   /// The present call is over.
   Due pass();
-  /// What the exchange has brought, of all measured calls of the cycle, in order.
-  void learn(std::span<const SeenCall> seen);
+  /// What the exchange has brought, of all measured calls of the cycle, in order; and what an exchange takes a rank.
+  void learn(std::span<const SeenCall> seen, std::int64_t exchange_ns);
 
   /// Calls of Stretto's arm, and by how much all of these are taken to have cost less than native.
   std::int64_t ours() const { return ours_; }
@@ -94,8 +97,8 @@ class Adaptation {
   static void note_trial(std::span<const SeenCall> trial, Knowledge& knowledge);
   bool note_rest(double cost_ns, Knowledge& knowledge) const;
   void charge(const Knowledge& trial, double native_ns, double rest_cost);
-  // With half of what is promised: what native takes is an estimate, too.
-  double budget_ns() const { return kBehind / 2 * native_total_ns_ - owed_ns_; }
+  // With a third of what is promised: what is known of both arms are estimates.
+  double budget_ns() const { return kBehind / 3 * native_total_ns_ - owed_ns_; }
   void plan(Knowledge& knowledge, bool changed);
 
   const int learn_after_;
@@ -103,6 +106,8 @@ class Adaptation {
   int rest_ = 0;
   int trial_ = 0;
   int position_ = 0;
+  int since_trial_ = 0;  // the same, of cycles before
+  int longest_rest_ = kFirstRest;
   bool free_ = true;  // not counted
   Arm resting_ = Arm::native;
   // Of the present call.

@@ -81,25 +81,34 @@ void Experience::Kind::end() {
 void Experience::Kind::exchange() {
   told_.swap(mine_);
   mine_.clear();
+  told_.push_back({0, 0, exchange_ns_, 0});
+  const std::int64_t begin_ns = monotonic_ns();
   all_.resize(told_.size());
   PMPI_Iallreduce(told_.data(), all_.data(), static_cast<int>(told_.size()), owner_.reduction_.type(),
                   owner_.reduction_.operation(), owner_.comm_, &request_);
+  exchange_ns_ = monotonic_ns() - begin_ns;
   owner_.tally_.exchanges.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Experience::Kind::finish() { PMPI_Wait(&request_, MPI_STATUS_IGNORE); }
 
 void Experience::Kind::learn() {
+  const std::int64_t begin_ns = monotonic_ns();
+  int there = 0;
+  PMPI_Test(&request_, &there, MPI_STATUS_IGNORE);
+  if (there != 0) exchange_ns_ += monotonic_ns() - begin_ns;
   finish();
   std::vector<SeenCall> seen;
   seen.reserve(all_.size());
+  const std::int64_t exchange_ns = all_.back().last_exit_ns;
+  all_.pop_back();
   for (const Sight& call : all_) {
     const std::int64_t lag_ns = call.last_exit_ns - call.last_arrival_ns;
     // Between clocks that differ the order of arrival is all that is sure enough.
     seen.push_back({call.last_arrival_ns - call.first_arrival_ns, owner_.one_clock_ ? lag_ns : call.last_took_ns});
   }
   const double before_ns = adaptation_.saved_ns();
-  adaptation_.learn(seen);
+  adaptation_.learn(seen, exchange_ns);
   owner_.tally_.saved_ns.fetch_add(static_cast<std::int64_t>(adaptation_.saved_ns() - before_ns),
                                    std::memory_order_relaxed);
 }

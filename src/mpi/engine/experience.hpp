@@ -100,9 +100,10 @@ class Experience::Kind {
   Experience& owner_;
   Adaptation adaptation_;
   std::int64_t arrival_ns_ = 0;
-  std::vector<Sight> mine_;  // of the measured calls since the latest exchange
-  std::vector<Sight> told_;  // to the others, while the exchange is under way
-  std::vector<Sight> all_;   // of all ranks together
+  std::int64_t exchange_ns_ = 0;  // what the latest exchange has taken this rank, but for waiting
+  std::vector<Sight> mine_;       // of the measured calls since the latest exchange
+  std::vector<Sight> told_;       // to the others, while the exchange is under way; the last one's exit is exchange_ns_
+  std::vector<Sight> all_;        // of all ranks together
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
