@@ -9,7 +9,7 @@
 
 namespace stretto::barrier {
 
-Task slot_exchange(Group& g, Call) { return combine_slots(g, Call{}, true); }
+Task slot_exchange(Group& g, Call call) { return combine_slots(g, call, true); }
 
 using namespace letters;
 

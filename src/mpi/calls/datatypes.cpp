@@ -246,7 +246,7 @@ PackedBuffer::PackedBuffer(void* buffer, MPI_Datatype datatype, const Layout& la
 PackedBuffer::PackedBuffer(void* buffer, MPI_Count count, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm)
     : PackedBuffer(buffer, datatype, layout, comm,
                    layout.ordered ? std::vector<Stretch>{} : std::vector{Stretch{0, count}}) {
-  if (layout_.ordered) view_ = HostView(buffer, 0, static_cast<MPI_Aint>(count) * static_cast<MPI_Aint>(layout_.bytes));
+  if (layout_.ordered) view_.show(buffer, 0, static_cast<MPI_Aint>(count) * static_cast<MPI_Aint>(layout_.bytes));
 }
 
 // Calls function(address, count, datatype, place in the copy) in slices that MPI's ints can count.

@@ -17,8 +17,8 @@ void ReductionCall::set(const void* input, std::size_t inputs, void* output, std
   const std::size_t element = bound_.reduction().element_bytes;
   in_place_ = input == MPI_IN_PLACE;
   const std::size_t there = in_place_ ? std::max(inputs, outputs) : outputs;
-  output_ = HostView(output, 0, static_cast<MPI_Aint>(there * element));
-  if (!in_place_) input_ = HostView(input, 0, static_cast<MPI_Aint>(inputs * element));
+  output_.show(output, 0, static_cast<MPI_Aint>(there * element));
+  if (!in_place_) input_.show(input, 0, static_cast<MPI_Aint>(inputs * element));
   call_.count = outputs;
   call_.element_bytes = element;
   call_.reduction = &bound_.reduction();

@@ -192,8 +192,8 @@ void Engine::ensure_words() {
                "--mca osc pt2pt). rendezvous_tree gives way to others.\n");
 }
 
-void Engine::ensure_insides(const Algorithm& algorithm, const Configuration& configuration, bool asked) {
-  if (looked_inside_ || !looks_inside_nodes(algorithm, shared_nodes_.count == 0)) return;
+void Engine::look_inside(const Algorithm& algorithm, const Configuration& configuration, bool asked) {
+  if (!looks_inside_nodes(algorithm, shared_nodes_.count == 0)) return;
   looked_inside_ = took_set_up_ = true;
   equipment_->know(discover_insides(comm_, equipment_->topology(), nodes_, configuration, asked));
 }

@@ -89,7 +89,9 @@ class Engine {
   bool is_provided() const { return equipment_ != nullptr; }
   /// Finds out what ranks are bound to, if that is not known yet and the algorithm goes by it. `asked`: the user has
   /// named it. Collective.
-  void ensure_insides(const Algorithm& algorithm, const Configuration& configuration, bool asked);
+  void ensure_insides(const Algorithm& algorithm, const Configuration& configuration, bool asked) {
+    if (!looked_inside_ && algorithm.needs.memory == Memory::none) look_inside(algorithm, configuration, asked);
+  }
   SharedNodes shared_nodes() const { return shared_nodes_; }
   bool has_words() const { return words_ != nullptr; }
   /// Half of the largest pool that ensure_pool may make.
@@ -114,6 +116,7 @@ class Engine {
   void make_equipment();
   void use_board();
   void watch_calls();
+  void look_inside(const Algorithm& algorithm, const Configuration& configuration, bool asked);
   void begin_experience(const SightReduction& reduction, Adapted& tally);
   std::unique_ptr<Transport> make_transport(Platform& platform);
 
