@@ -89,7 +89,7 @@ Adaptation::Due Adaptation::pass() {
 // What the blocks of a trial took. The first call after another arm finds its code cold, and the ranks as the other
 // left them.
 void Adaptation::note_trial(std::span<const SeenCall> trial, Knowledge& knowledge) {
-  for (std::size_t first = 0; first < trial.size(); first += 2 * kBlock) {
+  for (std::size_t first = 0; first < trial.size(); first += std::size_t{2} * kBlock) {
     const double one = mean_cost(trial.subspan(first + 1, kBlock - 1));
     const double other = mean_cost(trial.subspan(first + kBlock + 1, kBlock - 1));
     const bool native_first = arm_of_trial(static_cast<int>(first)) == Arm::native;
