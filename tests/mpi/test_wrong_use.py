@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import NATIVE_ENV, Part, mpirun_command, night, run_job, run_mpi, stretto_env
+from mpi_jobs import NATIVE_ENV, Part, at_most, mpirun_command, night, run_job, run_mpi, stretto_env
 
 Compiled = Callable[..., Path]
 # One of each kind, by messages alone.
@@ -57,11 +57,13 @@ def test_check_finds_all_differences_before_the_call(compiled: Compiled, setting
 
 
 def test_check_says_who_calls_what_and_from_where(compiled: Compiled) -> None:
-    outcome = run_mpi([compiled("mpi/wrong_calls.c"), "fatal", "0"], 5, checked())
+    ranks = at_most(5)
+    even, odd = {3: ("ranks 0, 2", "rank 1"), 5: ("ranks 0, 2, 4", "ranks 1, 3")}[ranks]
+    outcome = run_mpi([compiled("mpi/wrong_calls.c"), "fatal", "0"], ranks, checked())
     assert outcome.code != 0
     (line,) = outcome.lines("stretto: check: ")
-    assert "call 1 of MPI_COMM_WORLD: ranks 0, 2, 4 in MPI_Bcast of 36 bytes with root 0 (" in line, line
-    assert ", ranks 1, 3 in MPI_Barrier (" in line, line
+    assert f"call 1 of MPI_COMM_WORLD: {even} in MPI_Bcast of 36 bytes with root 0 (" in line, line
+    assert f", {odd} in MPI_Barrier (" in line, line
     assert line.count(" in wrong_calls-") == 2, line
 
 
