@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mpi_jobs import Outcome, at_most, run_mpi, stretto_env
+from mpi_jobs import Outcome, open_mpi_only, run_mpi, stretto_env
 
 Compiled = Callable[..., Path]
 
@@ -51,7 +51,8 @@ def test_deterministic_sums_are_not_chosen_so(compiled: Compiled) -> None:
     assert any(line.startswith("native") for line in outcome.lines("stretto: barrier: "))
 
 
-@pytest.mark.parametrize("ranks", (2, at_most(4)))
+@open_mpi_only("MPICH's own broadcasts keep a root until the others come")
+@pytest.mark.parametrize("ranks", (2, 4))
 def test_a_root_is_still_early(compiled: Compiled, ranks: int) -> None:
     run_mpi(compiled("mpi/early_broadcasts.c"), ranks, stretto_env(adapt="on")).check()
 
