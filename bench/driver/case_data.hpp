@@ -38,10 +38,7 @@ class CaseData {
   std::optional<std::string> find_error(const std::vector<std::byte>& result, const Periods& expected) const;
 
  private:
-  bool reduces() const {
-    return collective_ == Collective::allreduce || collective_ == Collective::reduce ||
-           collective_ == Collective::reduce_scatter_block;
-  }
+  bool reduces() const { return sums(collective_); }
   bool has_some_for_each() const {
     return collective_ == Collective::reduce_scatter_block || collective_ == Collective::alltoall;
   }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "core/median.hpp"
+
 namespace stretto {
 namespace {
 
@@ -14,17 +16,15 @@ constexpr double kMostOfMedian = 8;  // what a core loses to others is none of t
 constexpr double kUnseen = 2;        // what our arm may come to cost in terms of native's before that is seen
 constexpr double kChanged = 1.5;     // what calls at rest take, in terms of what they took
 
-double median(std::span<const SeenCall> calls, std::int64_t SeenCall::*of) {
+double median_of(std::span<const SeenCall> calls, std::int64_t SeenCall::*of) {
   std::vector<std::int64_t> values;
   values.reserve(calls.size());
   for (const SeenCall& call : calls) values.push_back(call.*of);
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return static_cast<double>(*middle);
+  return static_cast<double>(median(values));
 }
 
 double mean_cost(std::span<const SeenCall> calls) {
-  const double most = kMostOfMedian * std::max(median(calls, &SeenCall::cost_ns), 1.0);
+  const double most = kMostOfMedian * std::max(median_of(calls, &SeenCall::cost_ns), 1.0);
   double sum = 0;
   for (const SeenCall& call : calls) sum += std::clamp(static_cast<double>(call.cost_ns), 0.0, most);
   return std::max(sum / static_cast<double>(calls.size()), 1.0);
@@ -113,14 +113,14 @@ void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t exchange_ns)
   const Knowledge& before = known_[static_cast<std::size_t>(class_)];
   const bool sees_native = trial.count > 0 || resting_ == Arm::native;
   const double native_ns = trial.count > 0 ? trial.native_ns : sees_native ? rest_cost : before.native_ns;
-  const double apart = median(seen, &SeenCall::skew_ns) / native_ns;
+  const double apart = median_of(seen, &SeenCall::skew_ns) / native_ns;
   const ArrivalClass now = apart < kNarrow ? ArrivalClass::balanced
                            : apart < kFar  ? ArrivalClass::uneven
                                            : ArrivalClass::far_apart;
   bool changed = now != class_;
   class_ = now;
   Knowledge& knowledge = known_[static_cast<std::size_t>(now)];
-  if (looks > 0 && note_rest(std::max(median(seen.first(looks), &SeenCall::cost_ns), 1.0), knowledge)) {
+  if (looks > 0 && note_rest(std::max(median_of(seen.first(looks), &SeenCall::cost_ns), 1.0), knowledge)) {
     knowledge.count = 0;
     changed = true;
   }

@@ -21,7 +21,7 @@ class HostView {
   /// The same, for one that shows nothing yet.
   void show(const void* buffer, MPI_Aint first, MPI_Aint end) {
     address_ = static_cast<std::byte*>(const_cast<void*>(buffer));
-    if (gpu_drivers.are_none() || buffer == nullptr || end <= first) return;
+    if (buffer == nullptr || end <= first) return;
     if (const GpuDriver* driver = gpu_drivers.of(address_ + first)) [[unlikely]]
       copy_from(*driver, first, end);
   }
