@@ -126,6 +126,13 @@ bool Board::may_enter() {
   return left >= must_have_left_;
 }
 
+bool Board::begin_at_once() {
+  begin(/*new_message=*/true, {});
+  if (may_enter()) return true;
+  --call_;
+  return false;
+}
+
 Task Board::enter(Group& g) {
   for (Presence& rank : other_use_.ranks) co_await g.reached(rank.left, other_use_.call);
   other_use_ = {};

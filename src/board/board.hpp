@@ -104,6 +104,9 @@ class Board {
   void begin(bool new_message, BoardUse use);
   bool may_enter();
   Task enter(Group& g);
+  /// begin() of a message that takes at most kSmallSlotBytes of a slot, and no pool, if it may be entered; else nothing
+  /// has begun.
+  bool begin_at_once();
   void leave(Group& g);
   /// The call that just ended cannot have ended before all ranks had entered it.
   void synchronised() { everyone_left_ = call_ - 1; }

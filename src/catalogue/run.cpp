@@ -20,7 +20,27 @@ std::size_t window_bytes(Group& g, const Algorithm& algorithm, const Call& call)
                   uses_slots ? Board::kSlotBytes / algorithm.blocks_of_rank(g.size()) : 0);
 }
 
+// Whether the board takes the message in one part, and as one that Board::begin_at_once can begin.
+bool is_small_on_board(const Group& g, const Algorithm& algorithm, const Call& call) {
+  const std::size_t bytes = call.bytes();
+  return algorithm.needs_board_alone(bytes, g.size()) &&
+         bytes * algorithm.blocks_of_rank(g.size()) <= Board::kSmallSlotBytes &&
+         (algorithm.needs.max_bytes == 0 || bytes <= algorithm.needs.max_bytes);
+}
+
 }  // namespace
+
+void run_to_end(Group& g, const Algorithm& algorithm, const Call& call) {
+  Executor& executor = g.endpoint().executor;
+  const bool begun = is_small_on_board(g, algorithm, call) && g.board().begin_at_once();
+  Task task = begun ? algorithm.run(g, call) : run_algorithm(g, algorithm, call);
+  executor.drive(task, g.endpoint().transport);
+  if (!task.done()) {
+    task.forsake();
+  } else if (begun) {
+    g.board().leave(g);
+  }
+}
 
 Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {
   if (algorithm.order_use == OrderUse::none) call.order = nullptr;

@@ -135,6 +135,10 @@ struct Algorithm {
   bool needs_pool(std::size_t bytes, int ranks) const {
     return needs.memory == Memory::pool && bytes * blocks_of_rank(ranks) >= needs.pool_from;
   }
+  /// Whether the board is all that it works with.
+  bool needs_board_alone(std::size_t bytes, int ranks) const {
+    return needs.memory != Memory::none && !is_derived() && !needs_pool(bytes, ranks);
+  }
   /// How many messages of a call's length lie in the pool side by side: every rank's block, in alltoall its blocks.
   std::size_t messages_in_pool(int ranks) const {
     switch (collective) {
@@ -157,5 +161,10 @@ struct Algorithm {
 /// long for the shared memory. A pool, where needed, has been attached before. `call` is the same on all ranks, but for
 /// the buffers, `ahead`, `order` where OrderUse says so and, where lengths are each rank's own, the count and blocks.
 Task run_algorithm(Group& g, const Algorithm& algorithm, Call call);
+
+/// The same in the blocking mode, on the caller's stack, to its end or until the executor is stopped. What belongs
+/// around short messages on the board is done without a coroutine of its own, which would take as long as the
+/// algorithm.
+void run_to_end(Group& g, const Algorithm& algorithm, const Call& call);
 
 }  // namespace stretto

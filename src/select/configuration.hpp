@@ -18,6 +18,8 @@ struct Choice {
   enum class Kind { by_rule, native, forced };
   Kind kind = Kind::by_rule;
   const Algorithm* algorithm = nullptr;  // forced, or the MPI library's own in segments
+
+  bool operator==(const Choice&) const = default;
 };
 
 /// MPI_Allreduce and the like; or MPI_Iallreduce, with MPI_Allreduce_init.

@@ -10,7 +10,6 @@ namespace stretto {
 namespace {
 
 constexpr std::size_t kKiB = 1024;
-constexpr std::int64_t kUnevenNs = 100'000;  // several times what such an allreduce takes on ranks that come at once
 
 // The algorithms that the rule knows, looked up by name once.
 struct Named {
@@ -161,7 +160,7 @@ const Algorithm* rule(const CallFacts& facts, bool background) {
         return known().slot_exchange;
       }
       // Up to a slot's size, one step after the last arrival is quicker than sharing chunks, if there is a last.
-      if (facts.bytes <= 32 * kKiB && facts.skew_ns > kUnevenNs) return known().arrival_tree;
+      if (facts.bytes <= 32 * kKiB && facts.uneven) return known().arrival_tree;
       return known().allreduce_stripes;
     case Collective::reduce:
       return facts.bytes <= 2 * kKiB || !facts.commutative ? known().slot_gather : known().reduce_stripes;

@@ -24,11 +24,16 @@ struct CallFacts {
   int ranks;
   bool shared_memory;            // all ranks on one node, and they have a board
   std::size_t pool_window;       // the longest message that the board's pool can be made to hold at once
-  std::int64_t skew_ns;          // how far apart the ranks have arrived of late (Board::recent_skew_ns)
+  bool uneven;                   // the ranks have arrived far apart of late: see is_uneven
   bool may_begin_ahead = false;  // of the program
   SharedNodes shared_nodes{};
   bool remote_words = false;
 };
+
+/// By how far apart ranks have arrived of late (Board::recent_skew_ns).
+constexpr bool is_uneven(std::int64_t skew_ns) {
+  return skew_ns > 100'000;  // several times what an allreduce of up to a slot takes on ranks that come at once
+}
 
 /// Whether a call of the collective can be served by an algorithm of Stretto's at all, as far as bytes and ranks tell;
 /// left out: whether any call can. If not, nothing need be known of its communicator.

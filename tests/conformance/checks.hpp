@@ -335,4 +335,13 @@ inline Task run_and_check(Group& g, const Algorithm& algorithm, Shape shape, uns
   exchange.check(name);
 }
 
+/// The same as a program's blocking call is run. Not after anything that this rank's task has had to wait for: the
+/// executor would resume one task in the other.
+inline void run_to_end_and_check(Group& g, const Algorithm& algorithm, Shape shape, unsigned call_number,
+                                 const std::string& name) {
+  Exchange exchange(g.rank(), g.size(), algorithm, shape, call_number);
+  run_to_end(g, algorithm, exchange.call());
+  exchange.check(name);
+}
+
 }  // namespace stretto::conformance

@@ -15,7 +15,7 @@ TEST(Rules, EveryChoiceCanServe) {
     for (std::size_t bytes : {std::size_t{1}, std::size_t{100}, std::size_t{40000}, std::size_t{1} << 30}) {
       for (bool commutative : {false, true}) {
         for (bool shared_memory : {false, true}) {
-          const CallFacts facts{collective, bytes, 1, commutative, 8, shared_memory, std::size_t{1} << 20, 0};
+          const CallFacts facts{collective, bytes, 1, commutative, 8, shared_memory, std::size_t{1} << 20, false};
           const Algorithm* chosen = choose(configuration, facts);
           EXPECT_TRUE(chosen == nullptr || can_serve(*chosen, facts));
           EXPECT_TRUE(chosen == nullptr || shared_memory || chosen->needs.memory == Memory::none);
@@ -35,7 +35,7 @@ TEST(Rules, DeterministicReductionsAreNeverTheLibrarys) {
       for (bool commutative : {false, true}) {
         for (bool shared_memory : {false, true}) {
           EXPECT_TRUE(may_serve(configuration, collective, bytes, 8));
-          const CallFacts facts{collective, bytes, 1, commutative, 8, shared_memory, std::size_t{1} << 20, 0};
+          const CallFacts facts{collective, bytes, 1, commutative, 8, shared_memory, std::size_t{1} << 20, false};
           const Algorithm* chosen = choose(configuration, facts);
           ASSERT_NE(chosen, nullptr) << name_of(collective) << ", " << bytes << " bytes";
           EXPECT_TRUE(chosen->deterministic) << chosen->name;
@@ -48,7 +48,7 @@ TEST(Rules, DeterministicReductionsAreNeverTheLibrarys) {
 TEST(Rules, LongMessagesBetweenNodesArePipelined) {
   const Configuration configuration;
   const auto name = [&](Collective collective, std::size_t bytes, int ranks) {
-    const Algorithm* chosen = choose(configuration, {collective, bytes, 8, true, ranks, false, 0, 0});
+    const Algorithm* chosen = choose(configuration, {collective, bytes, 8, true, ranks, false, 0, false});
     return chosen == nullptr ? "" : std::string(chosen->name);
   };
   constexpr std::size_t mebibyte = std::size_t{1} << 20;
@@ -69,9 +69,9 @@ TEST(Rules, LongMessagesBetweenNodesArePipelined) {
 
 TEST(Rules, UnevenRanksCombineInATree) {
   const Configuration configuration;
-  CallFacts facts{Collective::allreduce, 16 << 10, 8, true, 8, true, std::size_t{1} << 22, 0};
+  CallFacts facts{Collective::allreduce, 16 << 10, 8, true, 8, true, std::size_t{1} << 22, false};
   EXPECT_EQ(choose(configuration, facts)->name, "arrival_stripes");
-  facts.skew_ns = 5'000'000;
+  facts.uneven = is_uneven(5'000'000);
   EXPECT_EQ(choose(configuration, facts)->name, "arrival_tree");
   facts.bytes = 1 << 20;
   EXPECT_EQ(choose(configuration, facts)->name, "arrival_stripes");
@@ -79,7 +79,7 @@ TEST(Rules, UnevenRanksCombineInATree) {
 
 TEST(Rules, LongBlocksBetweenNodes) {
   const Configuration configuration;
-  CallFacts facts{Collective::gather, 32 << 10, 1, true, 8, false, 0, 0};
+  CallFacts facts{Collective::gather, 32 << 10, 1, true, 8, false, 0, false};
   EXPECT_EQ(choose(configuration, facts)->name, "linear_nonblocking");
   facts.collective = Collective::scatter;
   EXPECT_EQ(choose(configuration, facts)->name, "linear_nonblocking");
@@ -87,14 +87,14 @@ TEST(Rules, LongBlocksBetweenNodes) {
   EXPECT_EQ(choose(configuration, facts)->name, "announced_linear");
   facts.ranks = 65;
   EXPECT_EQ(choose(configuration, facts), nullptr);
-  facts = {Collective::gather, (32 << 10) - 1, 1, true, 8, false, 0, 0};
+  facts = {Collective::gather, (32 << 10) - 1, 1, true, 8, false, 0, false};
   EXPECT_EQ(choose(configuration, facts), nullptr);
 }
 
 TEST(Rules, BlocksOnANode) {
   const Configuration configuration;
   for (Collective collective : {Collective::scatter, Collective::gather}) {
-    CallFacts facts{collective, 2 << 10, 1, true, 4, true, std::size_t{1} << 22, 0};
+    CallFacts facts{collective, 2 << 10, 1, true, 4, true, std::size_t{1} << 22, false};
     EXPECT_EQ(choose(configuration, facts)->name, "arrival_copy");
     facts.bytes = 8;
     EXPECT_EQ(choose(configuration, facts), nullptr);
@@ -110,7 +110,7 @@ TEST(Rules, BlocksOnANode) {
 
 TEST(Rules, TheBackgroundIsUsedWhereItIsAskedForAndPossible) {
   Configuration configuration;
-  CallFacts facts{Collective::gather, 1 << 20, 1, true, 8, false, 0, 0, true};
+  CallFacts facts{Collective::gather, 1 << 20, 1, true, 8, false, 0, false, true};
   EXPECT_EQ(choose(configuration, facts)->name, "linear_nonblocking");
   configuration.background = Background::thread;
   EXPECT_EQ(choose(configuration, facts)->name, "background_linear_nonblocking");
@@ -120,7 +120,7 @@ TEST(Rules, TheBackgroundIsUsedWhereItIsAskedForAndPossible) {
 
 TEST(Rules, WhereNodesHaveSeveralRanksTheirPlacesDecide) {
   const Configuration configuration;
-  CallFacts facts{Collective::bcast, 4 << 20, 1, true, 16, false, 0, 0};
+  CallFacts facts{Collective::bcast, 4 << 20, 1, true, 16, false, 0, false};
   const auto chosen = [&](Collective collective, std::size_t bytes) {
     facts.collective = collective;
     facts.bytes = bytes;
@@ -150,7 +150,7 @@ TEST(Rules, WhereNodesHaveSeveralRanksTheirPlacesDecide) {
 
 TEST(Rules, BlocksOfAllRanksShareThePool) {
   const Algorithm& scatter = *find_algorithm(Collective::scatter, "arrival_copy");
-  CallFacts facts{Collective::scatter, 1 << 20, 1 << 18, true, 8, true, std::size_t{1} << 20, 0};
+  CallFacts facts{Collective::scatter, 1 << 20, 1 << 18, true, 8, true, std::size_t{1} << 20, false};
   EXPECT_FALSE(can_serve(scatter, facts)) << "one element of each of 8 blocks does not fit the pool";
   facts.ranks = 4;
   EXPECT_TRUE(can_serve(scatter, facts));
@@ -161,7 +161,7 @@ TEST(Rules, BlocksOfAllRanksShareThePool) {
 
 TEST(Rules, AHierarchyInMemoryNeedsBoardsOfNodesAndRoomForAnElement) {
   const Algorithm& reduce = *find_algorithm(Collective::reduce, "hierarchical(slot_gather,event_chain)");
-  CallFacts facts{Collective::reduce, 1 << 20, 8, true, 8, true, std::size_t{1} << 20, 0};
+  CallFacts facts{Collective::reduce, 1 << 20, 8, true, 8, true, std::size_t{1} << 20, false};
   EXPECT_FALSE(can_serve(reduce, facts)) << "all ranks are on one node";
   facts.shared_memory = false;
   facts.shared_nodes = {4, false, true};
@@ -176,7 +176,7 @@ TEST(Rules, AHierarchyInMemoryNeedsBoardsOfNodesAndRoomForAnElement) {
 TEST(Rules, AForcedAlgorithmGivesWayWhenItCannotServe) {
   Configuration configuration;
   configuration.choice(Collective::allreduce) = *parse_choice(Collective::allreduce, "ring");
-  CallFacts facts{Collective::allreduce, 1 << 20, 8, true, 4, true, std::size_t{1} << 22, 0};
+  CallFacts facts{Collective::allreduce, 1 << 20, 8, true, 4, true, std::size_t{1} << 22, false};
   EXPECT_EQ(choose(configuration, facts)->name, "ring");
   facts.commutative = false;
   EXPECT_NE(choose(configuration, facts)->name, "ring");
@@ -187,7 +187,7 @@ TEST(Rules, DeterministicOnRequest) {
   configuration.deterministic = true;
   for (Collective collective : kCollectives) {
     for (std::size_t bytes : {std::size_t{8}, std::size_t{1} << 20}) {
-      const CallFacts facts{collective, bytes, 8, true, 8, true, std::size_t{1} << 22, 0};
+      const CallFacts facts{collective, bytes, 8, true, 8, true, std::size_t{1} << 22, false};
       const Algorithm* chosen = choose(configuration, facts);
       if (collective > Collective::barrier) continue;  // they move data, which all algorithms do alike
       ASSERT_NE(chosen, nullptr);

@@ -78,16 +78,9 @@ Elements make_elements() {
 }
 
 std::optional<Element> element_of(MPI_Datatype datatype) {
-  struct Remembered {
-    MPI_Datatype datatype;
-    Element element;
-  };
-  static thread_local Remembered latest{MPI_DATATYPE_NULL, Element::int8};
-  if (datatype == latest.datatype && datatype != MPI_DATATYPE_NULL) return latest.element;
   static const Elements elements = make_elements();
   const auto found = elements.find(key_of(datatype));
   if (found == elements.end()) return std::nullopt;
-  latest = {datatype, found->second};
   return found->second;
 }
 
@@ -168,6 +161,15 @@ void BoundReduction::combine_by_mpi(const void* in, void* inout, std::size_t cou
 
 namespace {
 
+bool is_named(MPI_Datatype datatype) {
+  int integers = 0;
+  int addresses = 0;
+  int datatypes = 0;
+  int combiner = 0;
+  PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+  return combiner == MPI_COMBINER_NAMED;
+}
+
 // Whether memory order is the order of the datatype's signature, which is what other ranks may rely on: a predefined
 // datatype or contiguous runs of one. (A struct without gaps may still list its members in another order.)
 bool in_memory_order(MPI_Datatype datatype) {
@@ -183,16 +185,11 @@ bool in_memory_order(MPI_Datatype datatype) {
   MPI_Datatype inner[1];
   PMPI_Type_get_contents(datatype, integers, addresses, datatypes, count, unused, inner);
   const bool ordered = in_memory_order(inner[0]);
-  PMPI_Type_get_envelope(inner[0], &integers, &addresses, &datatypes, &combiner);
-  if (combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&inner[0]);
+  if (!is_named(inner[0])) PMPI_Type_free(&inner[0]);
   return ordered;
 }
 
-}  // namespace
-
-std::optional<Layout> layout_of(MPI_Datatype datatype) {
-  if (datatype == MPI_DATATYPE_NULL) return std::nullopt;
-  if (const auto element = element_of(datatype)) return Layout{element_bytes(*element), true, true, true};
+std::optional<Layout> find_layout(MPI_Datatype datatype) {
   MPI_Count size = 0;
   MPI_Count lower = 0;
   MPI_Count extent = 0;
@@ -202,7 +199,22 @@ std::optional<Layout> layout_of(MPI_Datatype datatype) {
   PMPI_Type_get_extent_x(datatype, &lower, &extent);
   PMPI_Type_get_true_extent_x(datatype, &true_lower, &true_extent);
   const bool dense = lower == 0 && true_lower == 0 && extent == size && true_extent == size;
-  return Layout{static_cast<std::size_t>(size), dense, false, dense && in_memory_order(datatype)};
+  return Layout{static_cast<std::size_t>(size), dense, is_named(datatype), dense && in_memory_order(datatype)};
+}
+
+}  // namespace
+
+std::optional<Layout> layout_of(MPI_Datatype datatype) {
+  struct Remembered {
+    MPI_Datatype datatype;
+    Layout layout;
+  };
+  static thread_local Remembered latest{MPI_DATATYPE_NULL, {}};  // a named one, which never changes its meaning
+  if (datatype == MPI_DATATYPE_NULL) return std::nullopt;
+  if (datatype == latest.datatype) return latest.layout;
+  const std::optional<Layout> layout = find_layout(datatype);
+  if (layout && layout->predefined) latest = {datatype, *layout};
+  return layout;
 }
 
 namespace {

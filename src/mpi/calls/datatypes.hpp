@@ -32,7 +32,7 @@ class BoundReduction {
 struct Layout {
   std::size_t bytes;  // of the data of one element
   bool dense;         // elements lie side by side without gaps, from the buffer's address on
-  bool predefined;    // an arithmetic type that MPI defines
+  bool predefined;    // one that MPI defines, and names
   bool ordered;       // dense, and memory order is the order of the signature
 };
 

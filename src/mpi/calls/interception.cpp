@@ -33,8 +33,8 @@ const Algorithm* Interception::choose_for(const CallOutline& call) const {
   const Engine& engine = *communicator_->engine;
   return choose(runtime_.configuration(),
                 {collective_, call.bytes(), call.element_bytes, call.commutative, communicator_->size,
-                 engine.shares_memory(), engine.max_pool_window(), engine.recent_skew_ns(), engine.may_begin_ahead(),
-                 engine.shared_nodes(), engine.has_words()});
+                 engine.shares_memory(), engine.max_pool_window(), is_uneven(engine.recent_skew_ns()),
+                 engine.may_begin_ahead(), engine.shared_nodes(), engine.has_words()});
 }
 
 // Whether the MPI library is to serve a call that Stretto could.
@@ -61,10 +61,27 @@ bool Interception::set_up(const Algorithm& algorithm, const CallOutline& call) {
   return true;
 }
 
+LatestChoices::Question Interception::question_of(const CallOutline& call) const {
+  return {runtime_.configuration().choice(collective_), call.bytes(), call.element_bytes, call.commutative,
+          is_uneven(communicator_->engine->recent_skew_ns())};
+}
+
 bool Interception::select(const PreparedCall& prepared) {
   const CallOutline call = prepared.outline();
+  if (Engine* const engine = communicator_->engine.get(); engine != nullptr && !engine->is_revoked()) {
+    algorithm_ = engine->latest_choices().find(collective_, question_of(call));
+    if (algorithm_ != nullptr) {
+      enter(*engine, call);
+      engine->pass_without_pool(collective_, call.bytes());
+      return engine->is_faultless();
+    }
+  }
+  return select_anew(call);
+}
+
+bool Interception::select_anew(const CallOutline& call) {
   const Configuration& configuration = runtime_.configuration();
-  if (!eligible() || !may_serve(configuration, collective_, call.bytes(), communicator_->size)) return false;
+  if (!may_serve(configuration, collective_, call.bytes(), communicator_->size)) return false;
   const Choice& choice = configuration.choice(collective_);
   const bool forced = choice.kind == Choice::Kind::forced;
   if (communicator_->engine == nullptr && !forced && communicator_->is_young()) return false;
@@ -82,7 +99,12 @@ bool Interception::select(const PreparedCall& prepared) {
     enter(*engine, call);
     if (set_up(*algorithm_, call) || !engine->is_faultless()) break;
   }
-  return algorithm_ != nullptr && engine->is_faultless();
+  if (algorithm_ == nullptr || !engine->is_faultless()) return false;
+  // The next one like it finds all there that it needs.
+  const bool needs_nothing =
+      algorithm_->needs_board_alone(call.bytes(), communicator_->size) && !algorithm_->needs_prediction();
+  if (needs_nothing && !configuration.adapt) engine->latest_choices().keep(collective_, question_of(call), algorithm_);
+  return true;
 }
 
 int Interception::pass_on(const NativeCall& native, const PreparedCall* prepared) {

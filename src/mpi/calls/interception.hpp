@@ -64,6 +64,7 @@ class Interception {
   /// Chooses the algorithm by what all ranks know alike of the call, and sets up what it needs; false if the call is to
   /// be passed on. The same on all ranks.
   bool select(const PreparedCall& prepared);
+  [[gnu::noinline]] bool select_anew(const CallOutline& call);
 
   int run(PreparedCall& prepared) {
     Engine& engine = *communicator_->engine;
@@ -86,6 +87,7 @@ class Interception {
   }
   bool needs_state() const { return may_be_ours_ || runtime_.profiler().active() || native_segments() != nullptr; }
   inline const Algorithm* choose_for(const CallOutline& call) const;  // inline: some ten ns of each call
+  inline LatestChoices::Question question_of(const CallOutline& call) const;
   inline bool is_left_by_experience(const CallOutline& call);
   inline bool set_up(const Algorithm& algorithm, const CallOutline& call);
   bool eligible() const { return communicator_ != nullptr && communicator_->eligible; }

@@ -231,11 +231,8 @@ int Engine::run(const Algorithm& algorithm, const Call& call) {
   if (anticipation_) {
     anticipation_->run_beside(algorithm, call);
   } else {
-    Endpoint& endpoint = equipment_->endpoint();
-    Group group(endpoint);
-    Task task = run_algorithm(group, algorithm, call);
-    endpoint.executor.drive(task, endpoint.transport);
-    if (!task.done()) task.forsake();
+    Group group(equipment_->endpoint());
+    run_to_end(group, algorithm, call);
   }
   return place_of(algorithm);
 }

@@ -14,6 +14,7 @@
 #include "mpi/engine/equipment.hpp"
 #include "mpi/engine/experience.hpp"
 #include "mpi/engine/in_flight.hpp"
+#include "mpi/engine/latest_choices.hpp"
 #include "mpi/engine/node_share.hpp"
 #include "mpi/engine/open_operations.hpp"
 #include "mpi/engine/world.hpp"
@@ -36,6 +37,8 @@ class Engine {
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
+
+  LatestChoices& latest_choices() { return latest_choices_; }
 
   /// See NodeShare.
   bool ensure_pool(std::size_t bytes);
@@ -144,6 +147,7 @@ class Engine {
   bool given_up_ = false;                 // after a fault; others may not know of it yet
   std::unique_ptr<RemoteWords> words_;
   bool words_refused_ = false;
+  LatestChoices latest_choices_;
   std::unique_ptr<Experience> experience_;
   BackgroundWork* background_ = nullptr;
   std::unique_ptr<Anticipation> anticipation_;  // last: it uses all of the above
