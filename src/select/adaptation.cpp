@@ -73,9 +73,11 @@ Adaptation::Arm Adaptation::arm_of_trial(int call) {
 }
 
 void Adaptation::place() {
-  const bool trial = position_ >= rest_ && position_ < rest_ + trial_;
-  arm_ = trial ? arm_of_trial(position_ - rest_) : resting_;
-  measured_ = trial || (position_ < rest_ && position_ % (rest_ / kLooks) == 0);
+  const bool rests = position_ < rest_;
+  const bool trial = !rests && position_ < rest_ + trial_;
+  const bool waits_for_first_lesson = !rests && free_;
+  arm_ = trial ? arm_of_trial(position_ - rest_) : waits_for_first_lesson ? Arm::native : resting_;
+  measured_ = trial || (rests && position_ % (rest_ / kLooks) == 0);
 }
 
 Adaptation::Due Adaptation::pass() {

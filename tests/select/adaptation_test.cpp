@@ -143,6 +143,21 @@ TEST(Adaptation, SaysNoMoreThanItHasSaved) {
   EXPECT_GE(says, 0.7 * saved);
 }
 
+// A program of few calls: the rule's all the time.
+TEST(Adaptation, BeginsWithOurs) {
+  Adaptation adaptation;
+  for (int call = 0; call < Adaptation::kFirstRest; ++call) {
+    EXPECT_EQ(adaptation.arm(), Adaptation::Arm::ours) << "call " << call;
+    EXPECT_EQ(adaptation.pass(), Adaptation::Due::nothing);
+  }
+  int native = 0;
+  for (int call = Adaptation::kFirstRest; call < 100; ++call) {
+    if (adaptation.arm() == Adaptation::Arm::native) ++native;
+    adaptation.pass();
+  }
+  EXPECT_GE(native, 32) << "the lesson does not come within a hundred calls";
+}
+
 // Ranks exchange what they have measured, so they must measure the same calls, as many as there is room for.
 TEST(Adaptation, MeasuresAtMostWhatThereIsRoomFor) {
   Adaptation adaptation;

@@ -27,16 +27,8 @@ bool BlocksOfRanks::add(Side side, MPI_Count count) {
   const std::optional<Layout> layout = layout_of(side.datatype);
   if (!is_usable(side, layout, count)) return false;
   block_bytes_ = static_cast<std::size_t>(count) * layout->bytes;
-  step_ = static_cast<MPI_Aint>(count) * extent_of(side.datatype);
-  auto* const buffer = const_cast<void*>(side.buffer);
-  if (layout->ordered) {
-    buffer_.emplace(buffer, ranks_ * count, side.datatype, *layout, comm_);
-    return true;
-  }
-  std::vector<Stretch> parts;
-  parts.reserve(static_cast<std::size_t>(ranks_));
-  for (int rank = 0; rank < ranks_; ++rank) parts.push_back({rank * step_, count});
-  buffer_.emplace(buffer, side.datatype, *layout, comm_, std::move(parts));
+  step_ = layout->dense ? static_cast<MPI_Aint>(block_bytes_) : static_cast<MPI_Aint>(count) * extent_of(side.datatype);
+  buffer_.emplace(const_cast<void*>(side.buffer), ranks_ * count, side.datatype, *layout, comm_);
   return true;
 }
 

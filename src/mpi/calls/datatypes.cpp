@@ -243,22 +243,24 @@ HostView view_of(void* buffer, MPI_Datatype datatype, const std::vector<Stretch>
 
 PackedBuffer::PackedBuffer(void* buffer, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm,
                            std::vector<Stretch> stretches)
-    : buffer_(buffer),
-      view_(view_of(buffer, datatype, stretches)),
-      datatype_(datatype),
-      layout_(layout),
-      comm_(comm),
-      stretches_(std::move(stretches)) {
+    : buffer_(buffer), datatype_(datatype), layout_(layout), comm_(comm), count_(0), stretches_(std::move(stretches)) {}
+
+PackedBuffer::PackedBuffer(void* buffer, MPI_Count count, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm)
+    : buffer_(buffer), datatype_(datatype), layout_(layout), comm_(comm), count_(count) {}
+
+void PackedBuffer::open() {
+  if (is_open_) return;
+  is_open_ = true;
+  if (stretches_.empty() && layout_.ordered) {
+    view_.show(buffer_, 0, static_cast<MPI_Aint>(count_) * static_cast<MPI_Aint>(layout_.bytes));
+    return;
+  }
+  if (stretches_.empty()) stretches_.push_back({0, count_});
+  view_ = view_of(buffer_, datatype_, stretches_);
   if (layout_.ordered) return;
   std::size_t elements = 0;
   for (const Stretch& part : stretches_) elements += static_cast<std::size_t>(part.count);
   copy_.resize(elements * layout_.bytes);
-}
-
-PackedBuffer::PackedBuffer(void* buffer, MPI_Count count, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm)
-    : PackedBuffer(buffer, datatype, layout, comm,
-                   layout.ordered ? std::vector<Stretch>{} : std::vector{Stretch{0, count}}) {
-  if (layout_.ordered) view_.show(buffer, 0, static_cast<MPI_Aint>(count) * static_cast<MPI_Aint>(layout_.bytes));
 }
 
 // Calls function(address, count, datatype, place in the copy) in slices that MPI's ints can count.
@@ -293,6 +295,7 @@ void PackedBuffer::on_elements(const Function& function) {
 }
 
 std::byte* PackedBuffer::data() {
+  open();
   if (!layout_.ordered) return copy_.data();
   view_.fetch();
   return view_.address();
@@ -300,6 +303,7 @@ std::byte* PackedBuffer::data() {
 
 void PackedBuffer::pack() {
   if (layout_.ordered) return;
+  open();
   view_.fetch();
   on_elements([this](const void* address, int count, MPI_Datatype datatype, std::byte* place) {
     int position = 0;

@@ -59,7 +59,7 @@ struct Stretch {
 };
 
 /// A buffer of the program's as bytes: the user's own where they are in order, else packed copies of stretches of it,
-/// one behind the other. In the processor's memory, wherever the buffer is.
+/// one behind the other. In the processor's memory, wherever the buffer is. Costs next to nothing until it is used.
 class PackedBuffer {
  public:
   PackedBuffer(void* buffer, MPI_Datatype datatype, const Layout& layout, MPI_Comm comm,
@@ -78,16 +78,19 @@ class PackedBuffer {
   void unpack();  // to it, when the call has run
 
  private:
+  void open();
   template <class Function>
   void on_elements(const Function& function);
 
   void* buffer_;
-  HostView view_;
   MPI_Datatype datatype_;
   std::optional<HeldDatatype> held_;
   Layout layout_;
   MPI_Comm comm_;
-  std::vector<Stretch> stretches_;
+  MPI_Count count_;                 // of the only stretch, at the buffer's address
+  std::vector<Stretch> stretches_;  // else
+  bool is_open_ = false;
+  HostView view_;
   std::vector<std::byte> copy_;
 };
 
