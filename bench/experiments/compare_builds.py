@@ -49,11 +49,15 @@ class Cell:
         return f"{self.collective} {format_size(self.size)} @{self.ranks}, {self.arrival}: {self.metric}"
 
 
-def requests(collective: str | None) -> list[tuple[Request, str]]:
-    """What is run, of all collectives or of one, and the metric by which it is judged."""
+def requests(collective: str | None, ranks: int | None) -> list[tuple[Request, str]]:
+    """What is run, of all collectives or of one, on any number of ranks or one, and the metric by which it is judged."""
     promised = [(experiment.request(), experiment.metric) for experiment in must_show.EXPERIMENTS]
     quickly = [(replace(request, algorithms=("native", quick.OURS)), metric) for request, metric in quick.requests()]
-    return [each for each in promised + quickly if collective in (None, each[0].collective)]
+    return [
+        (request, metric)
+        for request, metric in promised + quickly
+        if collective in (None, request.collective) and ranks in (None, request.ranks)
+    ]
 
 
 @dataclass(frozen=True)
@@ -113,12 +117,13 @@ def main() -> int:
     )
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="(default: %(default)s, some 5 min a build)")
     parser.add_argument("--collective", metavar="NAME", help="(default: all that are measured there)")
+    parser.add_argument("--ranks", type=int, metavar="N", help="(default: all numbers that are measured there)")
     options = read_options(parser)
     builds = {name: Build.parse(text) for name, _, text in (each.partition("=") for each in options.build)}
     require(*(build.folder / "bin" / "stretto-bench-openmpi" for build in builds.values()))
     measured: dict[Cell, dict[str, list[Ratios]]] = defaultdict(lambda: defaultdict(list))
     for number in range(options.rounds):
-        for request, metric in requests(options.collective):
+        for request, metric in requests(options.collective, options.ranks):
             for name in in_turn(list(builds), number):
                 for cell, ratios in measure(builds[name], replace(request, seed=request.seed + number), metric).items():
                     measured[cell][name].append(ratios)
