@@ -46,15 +46,21 @@ bool Interception::is_left_by_experience(const CallOutline& call) {
   return experience_->begin();
 }
 
-// Collective, where anything is to be made. False, on all ranks alike, if the pool cannot be had.
-bool Interception::set_up(const Algorithm& algorithm, const CallOutline& call) {
+// Collective, where a pool is to be made. False, on all ranks alike, if it cannot be had.
+bool Interception::provide_memory(const Algorithm& algorithm, const CallOutline& call) {
   Engine& engine = *communicator_->engine;
   const int ranks = communicator_->size;
-  if (!algorithm.needs_pool(call.bytes(), ranks)) {
-    engine.pass_without_pool(collective_, call.bytes());
-  } else if (!engine.ensure_pool(algorithm.messages_in_pool(ranks) * call.bytes())) {
-    return false;
+  if (algorithm.needs_pool(call.bytes(), ranks)) {
+    return engine.ensure_pool(algorithm.messages_in_pool(ranks) * call.bytes());
   }
+  engine.pass_without_pool(collective_, call.bytes());
+  return true;
+}
+
+// Collective, where anything is to be made. False, on all ranks alike, if the pool cannot be had.
+bool Interception::set_up(const Algorithm& algorithm, const CallOutline& call) {
+  if (!provide_memory(algorithm, call)) return false;
+  Engine& engine = *communicator_->engine;
   const Configuration& configuration = runtime_.configuration();
   engine.ensure_insides(algorithm, configuration, &algorithm == configuration.choice(collective_).algorithm);
   if (algorithm.needs_prediction() && !engine.anticipates(collective_)) runtime_.anticipate(engine, collective_);
@@ -72,8 +78,7 @@ bool Interception::select(const PreparedCall& prepared) {
     algorithm_ = engine->latest_choices().find(collective_, question_of(call));
     if (algorithm_ != nullptr) {
       enter(*engine, call);
-      engine->pass_without_pool(collective_, call.bytes());
-      return engine->is_faultless();
+      if (provide_memory(*algorithm_, call)) return engine->is_faultless();
     }
   }
   return select_anew(call);
@@ -100,10 +105,10 @@ bool Interception::select_anew(const CallOutline& call) {
     if (set_up(*algorithm_, call) || !engine->is_faultless()) break;
   }
   if (algorithm_ == nullptr || !engine->is_faultless()) return false;
-  // The next one like it finds all there that it needs.
-  const bool needs_nothing =
-      algorithm_->needs_board_alone(call.bytes(), communicator_->size) && !algorithm_->needs_prediction();
-  if (needs_nothing && !configuration.adapt) engine->latest_choices().keep(collective_, question_of(call), algorithm_);
+  // The next one like it finds all there that it needs, but perhaps the memory.
+  const bool needs_memory_alone =
+      algorithm_->needs.memory != Memory::none && !algorithm_->is_derived() && !algorithm_->needs_prediction();
+  if (needs_memory_alone && !configuration.adapt) engine->latest_choices().keep(collective_, question_of(call), algorithm_);
   return true;
 }
 

@@ -89,6 +89,7 @@ class Interception {
   inline const Algorithm* choose_for(const CallOutline& call) const;  // inline: some ten ns of each call
   inline LatestChoices::Question question_of(const CallOutline& call) const;
   inline bool is_left_by_experience(const CallOutline& call);
+  inline bool provide_memory(const Algorithm& algorithm, const CallOutline& call);
   inline bool set_up(const Algorithm& algorithm, const CallOutline& call);
   bool eligible() const { return communicator_ != nullptr && communicator_->eligible; }
 
