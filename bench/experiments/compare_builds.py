@@ -50,7 +50,7 @@ class Cell:
 
 
 def requests(collective: str | None, ranks: int | None) -> list[tuple[Request, str]]:
-    """What is run, of all collectives or of one, on any number of ranks or one, and the metric by which it is judged."""
+    """What is run, of all collectives or of one, and on how many ranks, and the metric by which it is judged."""
     promised = [(experiment.request(), experiment.metric) for experiment in must_show.EXPERIMENTS]
     quickly = [(replace(request, algorithms=("native", quick.OURS)), metric) for request, metric in quick.requests()]
     return [

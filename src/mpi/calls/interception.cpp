@@ -106,9 +106,9 @@ bool Interception::select_anew(const CallOutline& call) {
   }
   if (algorithm_ == nullptr || !engine->is_faultless()) return false;
   // The next one like it finds all there that it needs, but perhaps the memory.
-  const bool needs_memory_alone =
-      algorithm_->needs.memory != Memory::none && !algorithm_->is_derived() && !algorithm_->needs_prediction();
-  if (needs_memory_alone && !configuration.adapt) engine->latest_choices().keep(collective_, question_of(call), algorithm_);
+  const bool kept = !configuration.adapt && algorithm_->needs.memory != Memory::none && !algorithm_->is_derived() &&
+                    !algorithm_->needs_prediction();
+  if (kept) engine->latest_choices().keep(collective_, question_of(call), algorithm_);
   return true;
 }
 
