@@ -141,8 +141,8 @@ MUTATIONS = (
     Mutation(
         "a pool that some ranks do not have",
         "src/mpi/calls/interception.cpp",
-        "messages_in_pool(ranks) * call.bytes())) {\n    return false;",
-        "messages_in_pool(ranks) * call.bytes())) {\n    return true;",
+        "    return engine.ensure_pool(algorithm.messages_in_pool(ranks) * call.bytes());",
+        "    engine.ensure_pool(algorithm.messages_in_pool(ranks) * call.bytes());",
         ("pytest", "tests/interposition/test_configuration.py -k test_one_rank_is_refused"),
     ),
     Mutation(
