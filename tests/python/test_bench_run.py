@@ -77,10 +77,11 @@ def test_ranks_start_at_an_agreed_moment(tmp_path: Path) -> None:
     assert content["sizes"][0]["summary"]["discarded"] == (late if late < 100 else 0)
 
 
+@pytest.mark.alone  # beside others a single call has taken as long as the whole budget
 def test_a_budget_ends_the_repetition(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content = run_native(tmp_path, "allreduce", "--sizes", "16K,64K", "--precision", "0.001%", "--budget", "500ms")
     for size in content["sizes"]:
-        assert 0 < len(size["samples"]["delays"]) < 20_000  # a machine may stand still for half a second
+        assert 20 <= len(size["samples"]["delays"]) < 20_000
     assert "64K: medians are known to" in capsys.readouterr().out
 
 
