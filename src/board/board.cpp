@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace stretto {
@@ -63,9 +64,7 @@ void Board::clear(std::byte* memory, int ranks, std::size_t generations) {
   for (std::size_t rank = 0; rank < count; ++rank)
     latest = std::max(latest, board.presence[rank].left.value.load(std::memory_order_acquire));
   zero(board.presence, count);
-  const std::uint64_t calls =
-      latest - std::min<std::uint64_t>(latest, generations);  // the first has number `ring_` + 1
-  const std::size_t places = std::min<std::uint64_t>(calls, generations);
+  const std::size_t places = std::min<std::uint64_t>(latest, generations);  // at most, and the first call has place 1
   for (std::size_t call = 1; call <= places; ++call) {
     const std::size_t place = call % generations;
     zero(board.generations + place, 1);
@@ -81,8 +80,8 @@ void Board::clear(std::byte* memory, int ranks, std::size_t generations) {
 }
 
 Board::Board(std::byte* memory, int ranks, int rank, std::size_t generations)
-    : ring_(generations), ranks_(static_cast<std::size_t>(ranks)), rank_(rank), arrivals_before_(generations) {
-  const Layout layout(memory, ranks_, ring_);
+    : ranks_(static_cast<std::size_t>(ranks)), rank_(rank), places_(generations) {
+  const Layout layout(memory, ranks_, generations);
   generations_ = layout.generations;
   order_ = layout.order;
   presence_ = layout.presence;
@@ -95,11 +94,19 @@ Board::Board(std::byte* memory, int ranks, int rank, std::size_t generations)
 void Board::begin(bool new_message, BoardUse use) {
   ++call_;
   if (new_message) place_ = kNoPlace;
-  must_have_left_ = call_ - ring_;
+  take_place();
+  used_pool_[parity()] = use.pool;
   if (use.slot_bytes > kSmallSlotBytes) {
     must_have_left_ = std::max(must_have_left_, std::exchange(used_slots_[parity()], call_));
   }
   if (use.pool) take_half_of_pool();
+}
+
+void Board::take_place() {
+  const std::size_t place = next_place();
+  if (!takes_turns()) newest_ = place;
+  at_before_ = std::exchange(at_, place);
+  must_have_left_ = std::exchange(places_[place].call, call_);
 }
 
 void Board::take_half_of_pool() {
@@ -111,37 +118,40 @@ void Board::take_half_of_pool() {
   }
 }
 
-// What it learns saves the calls that follow from looking.
 bool Board::may_enter() {
   if (!other_use_.ranks.empty()) {
     if (!other_use_.is_left()) return false;
     other_use_ = {};
   }
-  if (everyone_left_ >= must_have_left_) return true;
-  std::uint64_t left = call_ - 1;
+  return have_left(must_have_left_);
+}
+
+// What it learns saves the calls that follow from looking.
+bool Board::have_left(std::uint64_t call) {
+  if (everyone_left_ >= call) return true;
+  std::uint64_t left = std::numeric_limits<std::uint64_t>::max();
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
     left = std::min(left, presence_[rank].left.value.load(std::memory_order_acquire));
   }
   everyone_left_ = std::max(everyone_left_, left);
-  return left >= must_have_left_;
+  return left >= call;
 }
 
 bool Board::begin_at_once() {
+  if (!have_left(places_[next_place()].call)) return false;
   begin(/*new_message=*/true, {});
-  if (may_enter()) return true;
-  --call_;
-  return false;
+  return true;
 }
 
 Task Board::enter(Group& g) {
   for (Presence& rank : other_use_.ranks) co_await g.reached(rank.left, other_use_.call);
   other_use_ = {};
   for (std::size_t rank = 0; rank < ranks_; ++rank) co_await g.reached(presence_[rank].left, must_have_left_);
-  everyone_left_ = must_have_left_;
+  everyone_left_ = std::max(everyone_left_, must_have_left_);
 }
 
 void Board::leave(Group& g) {
-  if (arrived_) arrivals_before_[place_in_ring()] += static_cast<std::uint32_t>(ranks_);
+  if (arrived_) places_[at_].arrivals += static_cast<std::uint32_t>(ranks_);
   arrived_ = false;
   g.publish(presence_[static_cast<std::size_t>(rank_)].left, call_);
 }
@@ -152,7 +162,7 @@ int Board::arrive(Group& g, const void* input, std::size_t block_bytes) {
   // here before everybody has left the one before it there. acq_rel: whoever sees the count sees what earlier arrivers
   // wrote before.
   arrived_ = true;
-  const std::uint32_t before = arrivals_before_[place_in_ring()];
+  const std::uint32_t before = places_[at_].arrivals;
   const std::uint32_t place = now.arrivals.fetch_add(1, std::memory_order_acq_rel) - before;
   const bool last = place + 1 == ranks_;
   if (place_ == kNoPlace) place_ = static_cast<int>(place);
@@ -178,7 +188,7 @@ void Board::synchronised_by_arrival() {
 std::byte* Board::slot_data(int rank, std::size_t bytes) {
   if (bytes <= kInlineBytes) return slot(rank).payload;
   if (bytes <= kSmallSlotBytes) {
-    return small_slot_data_ + (place_in_ring() * ranks_ + static_cast<std::size_t>(rank)) * kSmallSlotBytes;
+    return small_slot_data_ + (at_ * ranks_ + static_cast<std::size_t>(rank)) * kSmallSlotBytes;
   }
   return slot_data_ + (parity() * ranks_ + static_cast<std::size_t>(rank)) * kSlotBytes;
 }

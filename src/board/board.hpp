@@ -3,10 +3,11 @@
 // Calls that use the board are numbered alike by all ranks. The number is the *generation* of everything
 // on the board: a rank publishes "call k" where the thesis (Alizadeh 2021, Algorithms 4.1 and 5.1) sets a flag that
 // somebody must reset, so back-to-back calls cannot meet, there is no mutex, and no barrier stands between calls. The
-// state of calls is a ring, so that a rank which leaves early, such as the root of a broadcast, may be 64 calls ahead:
-// it enters call k when every rank has left call k-64. Of the memory for messages of more than a kilobyte there are two
-// halves, for even and odd calls: who wants one waits until all have left the latest call that used it. Zeroed memory
-// is the valid start.
+// state of calls is a ring of 64 places, so that a rank which leaves early, such as the root of a broadcast, may be 64
+// calls ahead: it enters a call when every rank has left the one that had its place before. Of the memory for messages
+// of more than a kilobyte there are two halves, for even and odd calls: who wants one waits until all have left the
+// latest call that used it. Since no rank can be further ahead so, calls that follow two of the pool's take the places
+// of these in turn, whose lines are warm. Zeroed memory is the valid start.
 //
 // The order of arrival is one fetch-add. Of the other words most have a single writer; `parked` and `held` are taken by
 // compare-and-swap and exchange.
@@ -87,7 +88,7 @@ class Board {
   /// Makes zeroed again what a board of as many ranks has used, in memory that nobody uses any more.
   static void clear(std::byte* memory, int ranks, std::size_t generations = kGenerations);
 
-  /// A rank may be `generations` calls ahead, at least 2: with few, tests soon come to use a place in the ring again.
+  /// A rank may be `generations` calls ahead, at least 3: with few, tests soon come to use a place in the ring again.
   Board(std::byte* memory, int ranks, int rank, std::size_t generations = kGenerations);
 
   /// Memory for large messages, shared by all ranks. Every rank attaches the same at the same call number. Where other
@@ -130,13 +131,13 @@ class Board {
   int arrive(Group& g, const void* input = nullptr, std::size_t block_bytes = 0);
   /// Which place this rank took at the present or latest message; kNoPlace if none.
   int place() const { return place_; }
-  Arrival& arrival(int position) { return order_[place_in_ring() * ranks_ + static_cast<std::size_t>(position)]; }
+  Arrival& arrival(int position) { return order_[at_ * ranks_ + static_cast<std::size_t>(position)]; }
   /// How far apart ranks have arrived of late, first to last, in ns: a running mean, the same number on every rank.
   std::int64_t recent_skew_ns() const { return recent_skew_ns_; }
 
-  Generation& generation() { return generations_[place_in_ring()]; }
-  const Generation& generation() const { return generations_[place_in_ring()]; }
-  Slot& slot(int rank) { return slots_[place_in_ring() * ranks_ + static_cast<std::size_t>(rank)]; }
+  Generation& generation() { return generations_[at_]; }
+  const Generation& generation() const { return generations_[at_]; }
+  Slot& slot(int rank) { return slots_[at_ * ranks_ + static_cast<std::size_t>(rank)]; }
   /// Where a message of `bytes` bytes lies in a rank's slot.
   std::byte* slot_data(int rank, std::size_t bytes);
   /// Where the block lies that a rank leaves or takes: in its slot or, if longer, at its place in the pool.
@@ -155,16 +156,25 @@ class Board {
 
  private:
   struct Layout;
+  // What this rank remembers of a place in the ring.
+  struct Place {
+    std::uint64_t call = 0;      // the latest that had it
+    std::uint32_t arrivals = 0;  // of earlier calls
+  };
+
+  void take_place();
   void take_half_of_pool();
+  bool have_left(std::uint64_t call);
 
   // The value of a signal that is published in this call, without a signature.
   std::uint64_t first_stamp() const { return call_ << kSignatureBits; }
-  std::size_t place_in_ring() const { return call_ % ring_; }
+  // It goes by earlier calls only, which are the same on all ranks: in a wrong program the present one may differ.
+  bool takes_turns() const { return used_pool_[0] && used_pool_[1]; }
+  std::size_t next_place() const { return takes_turns() ? at_before_ : newest_ + 1 < places_.size() ? newest_ + 1 : 0; }
   std::size_t parity() const { return call_ & 1U; }
 
   static constexpr unsigned kSignatureBits = 16;  // which leaves 48 for calls: a year of nothing but barriers
 
-  std::size_t ring_;  // generations
   std::size_t ranks_;
   int rank_;
   Generation* generations_;
@@ -177,15 +187,19 @@ class Board {
   std::shared_ptr<Pool> pool_;
   std::shared_ptr<const void> own_memory_;
 
-  std::uint64_t call_ = ring_;  // so that no call before is negative
+  std::uint64_t call_ = 0;
   std::uint16_t signature_ = 0;
-  std::uint64_t everyone_left_ = ring_;   // nobody was ever in one of these
+  std::vector<Place> places_;
+  std::size_t at_ = 0;                  // the place of the present call
+  std::size_t at_before_ = 0;           // of the call before
+  std::size_t newest_ = 0;              // the place that was taken when the ring last moved on
+  bool used_pool_[2] = {false, false};  // the latest call of each parity
+  std::uint64_t everyone_left_ = 0;
   std::uint64_t must_have_left_ = 0;      // the call that everybody has to have left, before this one is entered
   std::uint64_t used_slots_[2] = {0, 0};  // the latest call of each parity that used the slots of more than 1 KiB
   Pool::Use other_use_;                   // of the half of the pool that the call takes, on another board
   std::int64_t recent_skew_ns_ = 0;
-  std::vector<std::uint32_t> arrivals_before_;  // arrivals of earlier calls at each place in the ring
-  bool arrived_ = false;                        // in the present call; all ranks or none call arrive()
+  bool arrived_ = false;  // in the present call; all ranks or none call arrive()
   int place_ = kNoPlace;
   std::multimap<std::uint64_t, int> early_arrivals_;
 };

@@ -19,7 +19,7 @@
 namespace stretto::concurrency {
 
 constexpr std::size_t kPoolBytes = 256 * 1024;
-constexpr std::size_t kGenerations = 2;  // as few as a board can do with
+constexpr std::size_t kGenerations = 3;  // as few as a board can do with
 
 /// Waits as ranks do.
 struct RealThreads : shm::NodePlatform {

@@ -39,7 +39,7 @@ inline sim::Options options_for(int ranks, std::uint64_t seed) {
   options.eager_bytes = seed % 2 == 0 ? 0 : 1024;  // every other seed: all messages wait for their receiver
   options.single_copy = seed % 4 < 2;
   options.pool_bytes = (seed % 2 == 0 ? 256 : 2048) * std::size_t{1024};  // the long messages: several windows, or one
-  options.generations = seed % 3 == 1 ? Board::kGenerations : 2;
+  options.generations = seed % 3 == 1 ? Board::kGenerations : 3;
   return options;
 }
 

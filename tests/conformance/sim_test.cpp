@@ -272,6 +272,32 @@ TEST(Board, ARankMayBeAsManyCallsAheadAsThereAreGenerations) {
   EXPECT_GT(root_leaves(3, 2000), 1'000'000);
 }
 
+// Which generation each of a row of calls had, on the last rank.
+std::vector<const Generation*> generations_of(const std::vector<std::pair<const Algorithm*, Shape>>& calls) {
+  sim::Options options = options_for(3, 1);
+  options.arrivals_ns = {0, 400'000, 200'000};
+  sim::World world(options);
+  std::vector<const Generation*> found;
+  world.run([&](Group& g) -> Task {
+    unsigned number = 0;
+    for (const auto& [algorithm, shape] : calls) {
+      co_await run_and_check(g, *algorithm, shape, number++, "generations");
+      if (g.rank() == 2) found.push_back(&g.board().generation());
+    }
+  });
+  return found;
+}
+
+TEST(Board, CallsOfThePoolTakeTwoGenerationsInTurn) {
+  const std::pair<const Algorithm*, Shape> short_one(find_algorithm(Collective::bcast, "arrival_copy"), Shape{1});
+  const std::pair<const Algorithm*, Shape> long_one(find_algorithm(Collective::reduce, "arrival_stripes"), Shape{1000});
+  const auto found = generations_of({short_one, long_one, short_one, long_one, long_one, long_one, long_one,  //
+                                     short_one, short_one, short_one, long_one});
+  std::vector<std::ptrdiff_t> places;
+  for (const Generation* generation : found) places.push_back(generation - found[0]);
+  EXPECT_EQ(places, (std::vector<std::ptrdiff_t>{0, 1, 2, 3, 4, 3, 4, 3, 5, 6, 7}));
+}
+
 TEST(Simulation, DeadlockIsReportedWithSeedAndRanks) {
   sim::Options options;
   options.ranks = 3;
