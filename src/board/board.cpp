@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 namespace stretto {
@@ -118,29 +117,19 @@ void Board::take_half_of_pool() {
   }
 }
 
+// What it learns saves the calls that follow from looking.
 bool Board::may_enter() {
   if (!other_use_.ranks.empty()) {
     if (!other_use_.is_left()) return false;
     other_use_ = {};
   }
-  return have_left(must_have_left_);
-}
-
-// What it learns saves the calls that follow from looking.
-bool Board::have_left(std::uint64_t call) {
-  if (everyone_left_ >= call) return true;
-  std::uint64_t left = std::numeric_limits<std::uint64_t>::max();
+  if (everyone_left_ >= must_have_left_) return true;
+  std::uint64_t left = call_ - 1;
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
     left = std::min(left, presence_[rank].left.value.load(std::memory_order_acquire));
   }
   everyone_left_ = std::max(everyone_left_, left);
-  return left >= call;
-}
-
-bool Board::begin_at_once() {
-  if (!have_left(places_[next_place()].call)) return false;
-  begin(/*new_message=*/true, {});
-  return true;
+  return left >= must_have_left_;
 }
 
 Task Board::enter(Group& g) {

@@ -105,9 +105,6 @@ class Board {
   void begin(bool new_message, BoardUse use);
   bool may_enter();
   Task enter(Group& g);
-  /// begin() of a message that takes at most kSmallSlotBytes of a slot, and no pool, if it may be entered; else nothing
-  /// has begun.
-  bool begin_at_once();
   void leave(Group& g);
   /// The call that just ended cannot have ended before all ranks had entered it.
   void synchronised() { everyone_left_ = call_ - 1; }
@@ -164,7 +161,6 @@ class Board {
 
   void take_place();
   void take_half_of_pool();
-  bool have_left(std::uint64_t call);
 
   // The value of a signal that is published in this call, without a signature.
   std::uint64_t first_stamp() const { return call_ << kSignatureBits; }

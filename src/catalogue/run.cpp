@@ -20,24 +20,35 @@ std::size_t window_bytes(Group& g, const Algorithm& algorithm, const Call& call)
                   uses_slots ? Board::kSlotBytes / algorithm.blocks_of_rank(g.size()) : 0);
 }
 
-// Whether the board takes the message in one part, and as one that Board::begin_at_once can begin.
-bool is_small_on_board(const Group& g, const Algorithm& algorithm, const Call& call) {
-  const std::size_t bytes = call.bytes();
-  return algorithm.needs_board_alone(bytes, g.size()) &&
-         bytes * algorithm.blocks_of_rank(g.size()) <= Board::kSmallSlotBytes &&
-         (algorithm.needs.max_bytes == 0 || bytes <= algorithm.needs.max_bytes);
+// Whether all that is to be done around the algorithm is to enter the board once and to leave it.
+bool is_one_on_board(Group& g, const Algorithm& algorithm, const Call& call) {
+  return algorithm.is_on_board() && call.bytes() <= window_bytes(g, algorithm, call);
+}
+
+BoardUse use_of(const Group& g, const Algorithm& algorithm, std::size_t bytes) {
+  const bool pool = algorithm.needs_pool(bytes, g.size());
+  return {.slot_bytes = pool ? 0 : bytes * algorithm.blocks_of_rank(g.size()), .pool = pool};
+}
+
+Task enter_and_run(Group& g, const Algorithm& algorithm, Call call) {
+  co_await g.board().enter(g);
+  co_await algorithm.run(g, call);
 }
 
 }  // namespace
 
 void run_to_end(Group& g, const Algorithm& algorithm, const Call& call) {
   Executor& executor = g.endpoint().executor;
-  const bool begun = is_small_on_board(g, algorithm, call) && g.board().begin_at_once();
-  Task task = begun ? algorithm.run(g, call) : run_algorithm(g, algorithm, call);
+  const auto begin = [&] {
+    g.board().begin(/*new_message=*/true, use_of(g, algorithm, call.bytes()));
+    return g.board().may_enter() ? algorithm.run(g, call) : enter_and_run(g, algorithm, call);
+  };
+  const bool one_on_board = is_one_on_board(g, algorithm, call);
+  Task task = one_on_board ? begin() : run_algorithm(g, algorithm, call);
   executor.drive(task, g.endpoint().transport);
   if (!task.done()) {
     task.forsake();
-  } else if (begun) {
+  } else if (one_on_board) {
     g.board().leave(g);
   }
 }
@@ -64,12 +75,10 @@ Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {
   }
   Board& board = g.board();
   const std::size_t window = std::max<std::size_t>(1, window_bytes(g, algorithm, call) / call.element_bytes);
-  const std::size_t blocks = algorithm.blocks_of_rank(g.size());
   std::size_t start = 0;
   do {
     const Call part = part_of(call, {start, std::min(window, call.count - start)});
-    const bool pool = algorithm.needs_pool(part.bytes(), g.size());
-    board.begin(start == 0, {.slot_bytes = pool ? 0 : part.bytes() * blocks, .pool = pool});
+    board.begin(start == 0, use_of(g, algorithm, part.bytes()));
     if (!board.may_enter()) co_await board.enter(g);
     co_await algorithm.run(g, part);
     board.leave(g);

@@ -135,10 +135,8 @@ struct Algorithm {
   bool needs_pool(std::size_t bytes, int ranks) const {
     return needs.memory == Memory::pool && bytes * blocks_of_rank(ranks) >= needs.pool_from;
   }
-  /// Whether the board is all that it works with.
-  bool needs_board_alone(std::size_t bytes, int ranks) const {
-    return needs.memory != Memory::none && !is_derived() && !needs_pool(bytes, ranks);
-  }
+  /// Whether it works on the board, as itself.
+  bool is_on_board() const { return needs.memory != Memory::none && !is_derived(); }
   /// How many messages of a call's length lie in the pool side by side: every rank's block, in alltoall its blocks.
   std::size_t messages_in_pool(int ranks) const {
     switch (collective) {

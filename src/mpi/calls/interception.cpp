@@ -106,8 +106,7 @@ bool Interception::select_anew(const CallOutline& call) {
   }
   if (algorithm_ == nullptr || !engine->is_faultless()) return false;
   // The next one like it finds all there that it needs, but perhaps the memory.
-  const bool kept = !configuration.adapt && algorithm_->needs.memory != Memory::none && !algorithm_->is_derived() &&
-                    !algorithm_->needs_prediction();
+  const bool kept = !configuration.adapt && algorithm_->is_on_board() && !algorithm_->needs_prediction();
   if (kept) engine->latest_choices().keep(collective_, question_of(call), algorithm_);
   return true;
 }
