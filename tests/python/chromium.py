@@ -60,6 +60,11 @@ class Page:
         picture = self._call("Page.captureScreenshot", captureBeyondViewport=True)["data"]
         path.write_bytes(base64.b64decode(picture))
 
+    def close(self) -> None:
+        """Ends the browser, which removes what it has laid beside its own files: killed, it would leave that in /tmp."""
+        self._session = None
+        self._call("Browser.close")
+
     def _call(self, method: str, **parameters: Any) -> Any:
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
@@ -117,7 +122,10 @@ def chromium_page(directory: Path) -> Iterator[Page]:
     os.close(read_commands)
     os.close(write_answers)
     try:
-        yield Page(commands, answers)
+        page = Page(commands, answers)
+        yield page
+        page.close()
+        process.wait(timeout=LIMIT_S)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
