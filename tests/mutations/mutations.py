@@ -50,8 +50,8 @@ MUTATIONS = (
     Mutation(
         "a stale generation",
         "src/board/board.cpp",
-        "must_have_left_ = call_ - ring_;",
-        "must_have_left_ = call_ - ring_ - 1;",
+        "must_have_left_ = std::exchange(places_[place].call, call_);",
+        "must_have_left_ = std::max<std::uint64_t>(std::exchange(places_[place].call, call_), 1) - 1;",
         ("sim_test", "Board.*"),
     ),
     Mutation(
