@@ -161,23 +161,25 @@ void BoundReduction::combine_by_mpi(const void* in, void* inout, std::size_t cou
 
 namespace {
 
-bool is_named(MPI_Datatype datatype) {
+struct Envelope {
   int integers = 0;
   int addresses = 0;
   int datatypes = 0;
   int combiner = 0;
-  PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
-  return combiner == MPI_COMBINER_NAMED;
+};
+
+Envelope envelope_of(MPI_Datatype datatype) {
+  Envelope of;
+  PMPI_Type_get_envelope(datatype, &of.integers, &of.addresses, &of.datatypes, &of.combiner);
+  return of;
 }
+
+bool is_named(MPI_Datatype datatype) { return envelope_of(datatype).combiner == MPI_COMBINER_NAMED; }
 
 // Whether memory order is the order of the datatype's signature, which is what other ranks may rely on: a predefined
 // datatype or contiguous runs of one. (A struct without gaps may still list its members in another order.)
 bool in_memory_order(MPI_Datatype datatype) {
-  int integers = 0;
-  int addresses = 0;
-  int datatypes = 0;
-  int combiner = 0;
-  PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
+  const auto [integers, addresses, datatypes, combiner] = envelope_of(datatype);
   if (combiner == MPI_COMBINER_NAMED) return !is_pair(datatype);
   if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) return false;
   int count[1];
