@@ -92,6 +92,8 @@ int check_call(Communicator& communicator, Collective collective, const Prepared
     std::fprintf(stderr, "stretto: check: call %llu of %s: %s\n", static_cast<unsigned long long>(communicator.checked),
                  name_of_communicator(comm).c_str(), explain(all).c_str());
   }
+  // Whoever ends the job in its error handler must not be ahead of that.
+  exchange(*communicator.engine, communicator.size, mine);
   return raise_quietly(class_of({communicator.checked, static_cast<int>(other - all.begin()), other->call, mine.call}),
                        comm);
 }
