@@ -26,6 +26,10 @@ static void end_session(void) {
 
 int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], "around") == 0) {
+#ifdef I_MPI_NUMVERSION
+    puts("skip: Intel MPI 2021.18 alone refuses MPI_Init while there is a session");
+    return 0;
+#endif
     begin_session();
     MPI_Init(&argc, &argv);
     run_every_call(MPI_COMM_WORLD);
