@@ -61,7 +61,7 @@ class Page:
         path.write_bytes(base64.b64decode(picture))
 
     def close(self) -> None:
-        """Ends the browser, which removes what it has laid beside its own files: killed, it would leave that in /tmp."""
+        """Ends the browser, which takes what it has laid in /tmp with it; killed, it would leave that there."""
         self._session = None
         self._call("Browser.close")
 
