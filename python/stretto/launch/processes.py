@@ -59,10 +59,12 @@ def run_limited(command: Sequence[str], environment: Mapping[str, str], timeout_
 
 
 def _end_group(process: subprocess.Popen[str]) -> str:
-    """End the process group: SIGTERM, which launchers pass on to their ranks, and SIGKILL 5 s later; its output."""
+    """End the process group: SIGTERM, which launchers pass on to their ranks, and SIGKILL once its output has ended or
+    5 s later, for those who hold no output and have missed the first; what it printed."""
+    output = ""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return process.communicate(timeout=5)[0]
-    return ""
+            output = output or process.communicate(timeout=5)[0]
+    return output
