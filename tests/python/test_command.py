@@ -102,6 +102,10 @@ def read_quietly(path: Path) -> str:
         return ""
 
 
+def processes_named(marker: str) -> list[Path]:
+    return [path for path in Path("/proc").glob("[0-9]*/cmdline") if marker in read_quietly(path)]
+
+
 def test_run_limited_ends_the_whole_group() -> None:
     marker = f"{os.getpid()}{time.monotonic_ns()}"
     script = f"trap '' TERM; sh -c 'trap \"\" TERM; sleep 60; : {marker}' & echo begun; wait"
@@ -109,7 +113,18 @@ def test_run_limited_ends_the_whole_group() -> None:
     with pytest.raises(StrettoError, match="longer than 1 s"):
         run_limited(["sh", "-c", script], os.environ, 1)
     assert time.monotonic() - start < 30
-    assert not [path for path in Path("/proc").glob("[0-9]*/cmdline") if marker in read_quietly(path)]
+    assert not processes_named(marker)
+
+
+def test_run_limited_ends_those_who_hold_no_output_and_miss_the_first_signal() -> None:
+    marker = f"{os.getpid()}{time.monotonic_ns()}"
+    script = f"(trap '' TERM; exec >/dev/null 2>&1; while :; do sleep 60; : {marker}; done) & echo begun; wait"
+    with pytest.raises(StrettoError, match="begun"):
+        run_limited(["sh", "-c", script], os.environ, 1)
+    until = time.monotonic() + 5  # for the kernel to take away what has been killed
+    while processes_named(marker) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not processes_named(marker)
 
 
 def test_run_limited_reports_failure_with_the_output() -> None:
