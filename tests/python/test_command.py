@@ -121,9 +121,6 @@ def test_run_limited_ends_those_who_hold_no_output_and_miss_the_first_signal() -
     script = f"(trap '' TERM; exec >/dev/null 2>&1; while :; do sleep 60; : {marker}; done) & echo begun; wait"
     with pytest.raises(StrettoError, match="begun"):
         run_limited(["sh", "-c", script], os.environ, 1)
-    until = time.monotonic() + 5  # for the kernel to take away what has been killed
-    while processes_named(marker) and time.monotonic() < until:
-        time.sleep(0.05)
     assert not processes_named(marker)
 
 

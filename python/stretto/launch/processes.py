@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -59,12 +61,28 @@ def run_limited(command: Sequence[str], environment: Mapping[str, str], timeout_
 
 
 def _end_group(process: subprocess.Popen[str]) -> str:
-    """End the process group: SIGTERM, which launchers pass on to their ranks, and SIGKILL once its output has ended or
-    5 s later, for those who hold no output and have missed the first; what it printed."""
+    """End the process group, and return what it printed.
+
+    SIGTERM, which launchers pass on to their ranks; SIGKILL once its output has ended or 5 s later, for those who hold
+    no output and have missed the first. Waits up to 5 s for the kernel to take away what has been killed.
+    """
     output = ""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             output = output or process.communicate(timeout=5)[0]
+    until = time.monotonic() + 5
+    while _lives(process.pid) and time.monotonic() < until:
+        time.sleep(0.01)
     return output
+
+
+def _lives(group: int) -> bool:
+    """Whether a process of the group is more than a zombie, which in a container may have nobody to wait for it."""
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it is gone by now
+            state, _, of = entry.read_text().rpartition(")")[2].split()[:3]
+            if int(of) == group and state not in "ZX":
+                return True
+    return False
