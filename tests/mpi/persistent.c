@@ -1,5 +1,5 @@
 /* Persistent collectives: made in the same order everywhere, started in another order on each rank, several times; one
- * that is never started, and one whose communicator has been freed. */
+ * that is never started, one that the MPI library serves, and one whose communicator has been freed. */
 #include "check.h"
 
 #if MPI_VERSION < 4
@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
 #else
 
 enum { kAllreduce, kReduce, kBcast, kBarrier, kScatter, kGather, kKinds, kEach = 3, kCount = 2003, kRounds = 4 };
-enum { kCalls = kKinds * kEach };
+enum { kCalls = kKinds * kEach, kScan = kCalls, kRequests };
 static const char* const kNames[] = {"iallreduce", "ireduce", "ibcast", "ibarrier", "iscatter", "igather"};
 
 typedef struct {
@@ -79,32 +79,39 @@ static void check(const Call* call, int number, int round) {
 int main(int argc, char** argv) {
   start(&argc, &argv);
   Call calls[kCalls];
-  MPI_Request requests[kCalls], never;
+  MPI_Request requests[kRequests], never;
+  int64_t scanned, scan;
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Barrier_init(comm, MPI_INFO_NULL, &never);
   for (int i = 0; i < kCalls; i++) make(&calls[i], i, comm, &requests[i]);
+  MPI_Scan_init(&scanned, &scan, 1, MPI_INT64_T, MPI_SUM, comm, MPI_INFO_NULL, &requests[kScan]);
   for (int round = 0; round < kRounds; round++) {
     if (round == kRounds - 1) MPI_Comm_free(&comm);
     for (int i = 0; i < kCalls; i++) fill(&calls[i], i, round);
+    scanned = round + world_rank;
     if (round % 2 == 0) {
-      MPI_Startall(kCalls, requests);
+      MPI_Startall(kRequests, requests);
     } else {
-      for (int i = 0; i < kCalls; i++) MPI_Start(&requests[world_rank % 2 == 0 ? i : kCalls - 1 - i]);
+      for (int i = 0; i < kRequests; i++) MPI_Start(&requests[world_rank % 2 == 0 ? i : kRequests - 1 - i]);
     }
     if (world_size > 1)
       for (int kind = 0; kind < kKinds; kind++) check_forced(kNames[kind], (size_t)kCount * 8);
     if (round == 1) {
-      for (int i = kCalls - 1; i >= 0; i--) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+      for (int i = kRequests - 1; i >= 0; i--) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
     } else {
-      MPI_Waitall(kCalls, requests, MPI_STATUSES_IGNORE);
+      const int code = MPI_Waitall(kRequests, requests, MPI_STATUSES_IGNORE);
+      CHECK(code == MPI_SUCCESS, "MPI_Waitall: %d", code);
     }
+    const int64_t below = (int64_t)world_rank * (world_rank + 1) / 2;
+    CHECK(scan == (world_rank + 1) * round + below, "scan, round %d: %lld", round, (long long)scan);
     for (int i = 0; i < kCalls; i++) {
       CHECK(requests[i] != MPI_REQUEST_NULL, "a persistent request was freed");
       check(&calls[i], i, round);
     }
   }
   MPI_Request_free(&never);
+  MPI_Request_free(&requests[kScan]);
   for (int i = 0; i < kCalls; i++) {
     MPI_Request_free(&requests[i]);
     guarded_free(calls[i].input);
