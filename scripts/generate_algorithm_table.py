@@ -20,9 +20,13 @@ Made from the catalogue by `scripts/generate_algorithm_table.py`; do not edit. `
 
 Costs: α latency of a message, β time per byte, γ time per reduced byte, κ time per byte copied in memory, λ handing a
 cache line from one core to another, n bytes, P ranks, q ranks a node, m segments; depth of a tree, and c children of a
-rank in it; log is to the base 2. *After the last arrival* is the work left once the last rank is there. *Balanced* is
-for ranks that come together. The costs are leading terms, of the rank that does the most: (P-1)/P is written as 1. Each
-file's own comment has the details.
+rank in it; log is to the base 2; e is 0 where P is a power of two, else how many messages more that takes, 1 or 2; w is
+1 where a message waits for its receiver, 0 where it leaves at once. *After the last arrival* is the work left once the
+last rank is there. *Balanced* is for ranks that come together. Each file's own comment has the details.
+
+All links are written as if they were the same; computed, messages of most formulas go within a node or between nodes.
+Some have all that `stretto model` has, and give 95 % of what it says within a quarter
+(`tests/conformance/costs_test.cpp`); the others are leading terms.
 
 Where each rank has a block, as in scatter, allgather or alltoall, n bytes are one block, and N all of them. *A
 prediction*: of use only where the next call, or the order in which ranks come to it, is known ahead.

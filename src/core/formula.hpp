@@ -2,6 +2,9 @@
 // for a machine and printed for people.
 //
 //     .balanced = 2 * log(P) * alpha + 2 * n * beta + n * gamma      "2 log P α + 2nβ + nγ"
+//
+// A way stands for the messages that a pattern of communication takes one after the other, doubling(n) for log P (α +
+// nβ). Computed, each message goes within a node or between nodes; printed, all links are the same.
 #pragma once
 
 #include <array>
@@ -17,19 +20,38 @@ struct Terms {
   double ranks_per_node = 1;  // q
   double bytes = 0;           // n: of the message; where each rank has a block, of one
   double all_bytes = 0;       // N: of the blocks of all ranks
-  double alpha_ns = 0;        // α: latency of a message
-  double beta_ns = 0;         // β: time of a message per byte
+  double alpha_ns = 0;        // α: latency of a message between the ranks that are farthest from each other
+  double beta_ns = 0;         // β: time of such a message per byte
   double gamma_ns = 0;        // γ: time of a reduction per byte
   double copy_ns = 0;         // κ: time of a copy in memory per byte
   double line_ns = 0;         // λ: handing a cache line from one core to another
   double segments = 1;        // m: into which a message is cut
   double depth = 1;           // of a tree
   double children = 1;        // c: that a rank of a tree has
+  double near_alpha_ns = 0;   // of a message between ranks of a node
+  double near_beta_ns = 0;
+  double eager_bytes = 0;  // shorter messages leave before their receiver is ready
+  double last = 1;         // ranks that come last together, with numbers that follow each other
 };
 
 class Formula {
  public:
-  enum class Symbol : std::uint8_t { P, q, n, N, alpha, beta, gamma, kappa, lambda, m, depth, c };
+  enum class Symbol : std::uint8_t { P, q, n, N, alpha, beta, gamma, kappa, lambda, m, depth, c, e, w };
+  /// Messages one after the other, of the length that the formula gives:
+  enum class Way : std::uint8_t {
+    beside,     // one, with the next rank
+    any,        // one, of one rank after the other with another
+    pairs,      // one, of all ranks at once
+    doubling,   // with the rank 1, 2, 4... away, as far as a power of two of ranks goes
+    spreading,  // to the rank 1, 2, 4... further on, which may be on the next node
+    halving,    // with the same ranks as doubling, half of the length, a quarter...
+    growing,    // the same, but the longest with the rank that is farthest
+    climbing,   // up or down the longest way of a binomial tree
+    from_last,  // up such a tree from the ranks that come last
+    past_last,  // down such a tree from where they are
+    around,     // of each rank to the next, P - 1 times
+    deep        // from the root of the algorithm's tree to the farthest rank
+  };
 
   constexpr Formula() = default;
   constexpr Formula(int number) { append({Step::Kind::number, static_cast<std::int16_t>(number)}); }
@@ -39,10 +61,16 @@ class Formula {
   friend constexpr Formula operator-(const Formula& a, const Formula& b) { return join(a, b, Step::Kind::difference); }
   friend constexpr Formula operator*(const Formula& a, const Formula& b) { return join(a, b, Step::Kind::product); }
   friend constexpr Formula operator/(const Formula& a, const Formula& b) { return join(a, b, Step::Kind::quotient); }
+  friend constexpr Formula max(const Formula& a, const Formula& b) { return join(a, b, Step::Kind::maximum); }
   /// To the base 2.
   friend constexpr Formula log(Formula a) {
     a.append({Step::Kind::logarithm, 0});
     return a;
+  }
+  /// Letters has a function for each way.
+  friend constexpr Formula along(Way way, Formula bytes) {
+    bytes.append({Step::Kind::way, static_cast<std::int16_t>(way)});
+    return bytes;
   }
 
   /// In ns.
@@ -53,7 +81,7 @@ class Formula {
  private:
   // In reverse Polish notation.
   struct Step {
-    enum class Kind : std::uint8_t { number, symbol, sum, difference, product, quotient, logarithm };
+    enum class Kind : std::uint8_t { number, symbol, sum, difference, product, quotient, maximum, logarithm, way };
     Kind kind = Kind::number;
     std::int16_t operand = 0;
   };
@@ -85,6 +113,20 @@ inline constexpr Formula lambda = Formula::Symbol::lambda;
 inline constexpr Formula m = Formula::Symbol::m;
 inline constexpr Formula depth = Formula::Symbol::depth;
 inline constexpr Formula c = Formula::Symbol::c;
+inline constexpr Formula e = Formula::Symbol::e;
+inline constexpr Formula w = Formula::Symbol::w;
+constexpr Formula pairs(const Formula& bytes) { return along(Formula::Way::pairs, bytes); }
+constexpr Formula any(const Formula& bytes) { return along(Formula::Way::any, bytes); }
+constexpr Formula beside(const Formula& bytes) { return along(Formula::Way::beside, bytes); }
+constexpr Formula from_last(const Formula& bytes) { return along(Formula::Way::from_last, bytes); }
+constexpr Formula past_last(const Formula& bytes) { return along(Formula::Way::past_last, bytes); }
+constexpr Formula doubling(const Formula& bytes) { return along(Formula::Way::doubling, bytes); }
+constexpr Formula climbing(const Formula& bytes) { return along(Formula::Way::climbing, bytes); }
+constexpr Formula spreading(const Formula& bytes) { return along(Formula::Way::spreading, bytes); }
+constexpr Formula halving(const Formula& bytes) { return along(Formula::Way::halving, bytes); }
+constexpr Formula growing(const Formula& bytes) { return along(Formula::Way::growing, bytes); }
+constexpr Formula deep(const Formula& bytes) { return along(Formula::Way::deep, bytes); }
+constexpr Formula around(const Formula& bytes) { return along(Formula::Way::around, bytes); }
 }  // namespace letters
 
 }  // namespace stretto

@@ -22,6 +22,11 @@ TEST(Formula, IsPrintedAsPeopleWriteIt) {
       {P - (q - n), "P - (q - n)"},
       {alpha / (beta * gamma), "α/(β γ)"},
       {lambda, "λ"},
+      {doubling(n) + e * beside(n), "log P (α + nβ) + e (α + nβ)"},
+      {2 * halving(n) + n * gamma, "2 (log P α + nβ) + nγ"},
+      {2 * around(n / P), "2 (P - 1) (α + nβ/P)"},
+      {from_last(n) + climbing(0), "log P (α + nβ)/2 + log P α"},
+      {deep(n / m) + w * n * max(beta, gamma), "depth (α + nβ/m) + w n max(β, γ)"},
       {{}, "0"}};
   for (const auto& [formula, text] : texts) EXPECT_EQ(formula.text(), text);
 }
@@ -48,12 +53,58 @@ TEST(Formula, IsComputedForAMachine) {
   EXPECT_DOUBLE_EQ(Formula().value(terms), 0);
 }
 
+// Four nodes with four ranks each: a message within one takes 100 + 2 x, between two 1000 + 3 x.
+TEST(Formula, WaysGoWithinNodesAndBetweenThem) {
+  Terms terms;
+  terms.ranks = 16;
+  terms.ranks_per_node = 4;
+  terms.alpha_ns = 1000;
+  terms.beta_ns = 3;
+  terms.near_alpha_ns = 100;
+  terms.near_beta_ns = 2;
+  terms.bytes = 64;
+  terms.eager_bytes = 32;
+  EXPECT_DOUBLE_EQ(beside(n).value(terms), 228);
+  EXPECT_DOUBLE_EQ(any(n).value(terms), (3 * 228 + 12 * 1192) / 15.0);
+  EXPECT_DOUBLE_EQ(pairs(n).value(terms), 1192);
+  EXPECT_DOUBLE_EQ(doubling(n).value(terms), 2 * 228 + 2 * 1192);
+  EXPECT_DOUBLE_EQ(climbing(n).value(terms), 2 * 228 + 2 * 1192);
+  EXPECT_DOUBLE_EQ(spreading(n).value(terms), 228 + 3 * 1192);
+  EXPECT_DOUBLE_EQ(halving(n).value(terms), 2 * 100 + (32 + 16) * 2 + 2 * 1000 + (8 + 4) * 3);
+  EXPECT_DOUBLE_EQ(growing(n).value(terms), 2 * 100 + (4 + 8) * 2 + 2 * 1000 + (16 + 32) * 3);
+  EXPECT_DOUBLE_EQ(around(n).value(terms), 15 * (1000 + 64 * 3));
+  EXPECT_DOUBLE_EQ(from_last(n).value(terms), climbing(n).value(terms));
+  EXPECT_DOUBLE_EQ(past_last(n).value(terms), 228 + 228 / 2.0 + 228 / 4.0 + 1192 / 8.0 + 1192 / 16.0);
+  EXPECT_DOUBLE_EQ(w.value(terms), 1);
+  EXPECT_DOUBLE_EQ(e.value(terms), 0);
+}
+
+TEST(Formula, WaysOfMessagesThatLeaveAtOnceOverlap) {
+  Terms terms;
+  terms.ranks = 6;
+  terms.ranks_per_node = 1;
+  terms.alpha_ns = 1000;
+  terms.beta_ns = 3;
+  terms.bytes = 8;
+  terms.eager_bytes = 32;
+  EXPECT_DOUBLE_EQ(climbing(n).value(terms), 2 * 1000 + 3 * 24);
+  EXPECT_DOUBLE_EQ(around(n).value(terms), 5 * 1024);
+  EXPECT_DOUBLE_EQ(from_last(n).value(terms), 3 * 512);
+  EXPECT_DOUBLE_EQ(past_last(n).value(terms), 1024 * (1 / 2.0 + 1 / 4.0 + 1 / 8.0));
+  EXPECT_DOUBLE_EQ(w.value(terms), 0);
+  EXPECT_DOUBLE_EQ(e.value(terms), 1);
+  terms.bytes = 64;
+  EXPECT_DOUBLE_EQ(e.value(terms), 2);
+}
+
 TEST(Formula, EveryAlgorithmHasCosts) {
   for (const double ranks : {2.0, 8.0, 64.0}) {
     for (const double bytes : {8.0, 65536.0, 16777216.0}) {
       for (const Algorithm& algorithm : algorithms()) {
         Terms terms{ranks, 2, bytes, ranks * bytes, 2000, 0.1, 0.1, 0.1, 200, bytes > 1000 ? 16.0 : 1.0, 2, 1};
-
+        terms.near_alpha_ns = 500;
+        terms.near_beta_ns = 0.1;
+        terms.eager_bytes = 4096;
         const double balanced = algorithm.balanced->value(terms);
         const double after_last = algorithm.after_last->value(terms);
         EXPECT_GT(after_last, 0) << name_of(algorithm.collective) << " " << algorithm.name;

@@ -26,7 +26,7 @@ extern constinit const Description ring_described{
     .run = &ring,
     .summary = "blocks go around a ring",
     .source = "Thakur, Rabenseifner, Gropp 2005",
-    .cost = both(P * alpha + N * beta),
+    .cost = both(around(n) + n * kappa),
 };
 
 }  // namespace stretto::allgather

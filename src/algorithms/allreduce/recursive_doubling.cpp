@@ -46,7 +46,7 @@ extern constinit const Description recursive_doubling_described{
     .map = "recursive_doubling",
     .summary = "exchange with the rank 2^t away, log P rounds",
     .source = "Thakur, Rabenseifner, Gropp 2005",
-    .cost = both(log(P) * (alpha + n * beta + n * gamma)),
+    .cost = both(doubling(n) + e * beside(n) + log(P) * n * gamma + 2 * n * kappa),
 };
 
 }  // namespace stretto::allreduce

@@ -30,7 +30,8 @@ extern constinit const Description reduce_bcast_described{
     .map = "binomial",
     .summary = "reduce to rank 0 and broadcast, both along a binomial tree",
     .source = "Thakur, Rabenseifner, Gropp 2005",
-    .cost = both(2 * log(P) * (alpha + n * beta) + log(P) * n * gamma),
+    .cost = {.balanced = 2 * climbing(n) + log(P) * n * gamma + 2 * n * kappa,
+             .after_last = from_last(n) + climbing(n) + log(P) * n * gamma + n * kappa},
 };
 
 }  // namespace stretto::allreduce

@@ -32,7 +32,7 @@ extern constinit const Description ring_described{
     .map = "ring",
     .summary = "partial sums once around a ring, then the results",
     .source = "Patarasuk, Yuan 2009",
-    .cost = both(2 * (P - 1) * alpha + 2 * n * beta + n * gamma),
+    .cost = both(2 * around(n / P) + (P - 1) * n * gamma / P + n * kappa / P),
 };
 
 }  // namespace stretto::allreduce

@@ -48,7 +48,7 @@ extern constinit const Description bruck_described{
     .run = &bruck,
     .summary = "blocks go in as many hops as their way has bits, many at a time",
     .source = "Bruck et al. 1997",
-    .cost = both(log(P) * (alpha + N * beta / 2)),
+    .cost = both(doubling(N / 2) + e * any(N / 2) / 2 + (2 + log(P)) * N * kappa),
 };
 
 }  // namespace stretto::alltoall

@@ -31,7 +31,7 @@ extern constinit const Description pairwise_described{
     .run = &pairwise,
     .summary = "in step t to the rank t after, from the rank t before",
     .source = "Thakur, Rabenseifner, Gropp 2005",
-    .cost = both(P * alpha + N * beta),
+    .cost = both((P - 1) * pairs(n) + n * kappa),
 };
 
 }  // namespace stretto::alltoall

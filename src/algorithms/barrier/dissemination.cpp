@@ -26,7 +26,7 @@ extern constinit const Description dissemination_described{
     .run = &dissemination,
     .summary = "word of arrivals spreads, doubling each round",
     .source = "Hensgen, Finkel, Manber 1988",
-    .cost = both(log(P) * alpha),
+    .cost = both(spreading(0)),
 };
 
 }  // namespace stretto::barrier

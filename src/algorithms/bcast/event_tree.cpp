@@ -84,7 +84,7 @@ extern constinit const Description event_tree_described{
     .run = &event_tree,
     .summary = "segments go down {} as they come, to each child by itself",
     .source = "Luo et al. 2018",
-    .cost = {.balanced = (depth + m * c) * (alpha + n * beta / m), .after_last = m * (alpha + n * beta / m)},
+    .cost = {.balanced = deep(n / m) + (m * c - 1) * n * beta / m, .after_last = m * (alpha + n * beta / m)},
     .variants =
         {
             {.name = "event_chain", .shape = &kChain},

@@ -44,7 +44,7 @@ extern constinit const Description scatter_allgather_described{
     .map = "ring",
     .summary = "scatter along a tree, allgather around a ring",
     .source = "Thakur, Rabenseifner, Gropp 2005",
-    .cost = both((log(P) + P - 1) * alpha + 2 * n * beta),
+    .cost = {.balanced = growing(n) + around(n / P), .after_last = past_last(n / P) + around(n / P)},
 };
 
 }  // namespace stretto::bcast

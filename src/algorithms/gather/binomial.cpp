@@ -55,7 +55,7 @@ extern constinit const Description binomial_described{
     .run = &binomial,
     .summary = "blocks climb a binomial tree",
     .source = "Proficz 2020",
-    .cost = both(log(P) * alpha + N * beta),
+    .cost = {.balanced = climbing(0) + (P - 1) * n * beta + N * kappa, .after_last = from_last(0) + N * beta / 2},
     .variants =
         {
             {.name = "sorted_binomial",

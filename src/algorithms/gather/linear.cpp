@@ -31,7 +31,7 @@ extern constinit const Description linear_described{
     .run = &linear,
     .summary = "the root takes from one rank after the other",
     .source = "Proficz 2020",
-    .cost = both(P * alpha + N * beta),
+    .cost = {.balanced = any(0) + (P - 1) * n * beta + w * (P - 2) * any(0), .after_last = any(n) + w * P * any(n) / 2},
 };
 
 }  // namespace stretto::gather

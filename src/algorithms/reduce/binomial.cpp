@@ -47,7 +47,8 @@ extern constinit const Description binomial_described{
     .map = "binomial",
     .summary = "partial results climb a binomial tree",
     .source = "Thakur, Rabenseifner, Gropp 2005",
-    .cost = both(log(P) * (alpha + n * beta + n * gamma)),
+    .cost = {.balanced = climbing(n) + log(P) * n * gamma + 2 * n * kappa,
+             .after_last = from_last(n) + log(P) * n * gamma + 2 * n * kappa},
 };
 
 }  // namespace stretto::reduce

@@ -110,7 +110,7 @@ extern constinit const Description event_tree_described{
     .run = &event_tree,
     .summary = "segments go up {} as contributions come, from each child by itself",
     .source = "Luo et al. 2018",
-    .cost = {.balanced = (depth + m * c) * (alpha + n * beta / m) + c * n * gamma,
+    .cost = {.balanced = deep(n / m) + depth * n * gamma / m + (m * c - 1) * n * max(beta, gamma) / m + n * kappa,
              .after_last = (depth + m) * (alpha + n * beta / m)},
     .variants =
         {

@@ -51,7 +51,7 @@ extern constinit const Description pairwise_described{
     .run = &pairwise,
     .summary = "everybody takes its own block from one rank after the other",
     .source = "Thakur, Rabenseifner, Gropp 2005",
-    .cost = both(P * alpha + N * beta + N * gamma),
+    .cost = both((P - 1) * pairs(n) + P * n * gamma + 2 * n * kappa),
 };
 
 }  // namespace stretto::reduce_scatter

@@ -27,7 +27,7 @@ extern constinit const Description ring_described{
     .needs = {.commutative = true},
     .summary = "partial sums go around a ring to where they belong",
     .source = "Patarasuk, Yuan 2009",
-    .cost = both(P * alpha + N * beta + N * gamma),
+    .cost = both(around(n) + (P - 1) * n * gamma),
 };
 
 }  // namespace stretto::reduce_scatter

@@ -54,7 +54,7 @@ extern constinit const Description binomial_described{
     .run = &binomial,
     .summary = "halves travel down a binomial tree",
     .source = "Proficz 2020",
-    .cost = both(log(P) * alpha + N * beta),
+    .cost = {.balanced = climbing(0) + (P - 1) * n * beta, .after_last = past_last(n)},
     .variants =
         {
             {.name = "sorted_binomial",

@@ -36,7 +36,8 @@ extern constinit const Description linear_described{
     .run = &linear,
     .summary = "the root sends to one rank after the other",
     .source = "Proficz 2020",
-    .cost = both(P * alpha + N * beta),
+    .cost = {.balanced = any(0) + (P - 1) * n * beta + w * (P - 2) * any(0),
+             .after_last = w * P * any(n) / 2 + (1 - w) * (any(0) + N * beta) / P},
     .variants =
         {
             {.name = "sorted_linear",

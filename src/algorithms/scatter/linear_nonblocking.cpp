@@ -40,7 +40,7 @@ extern constinit const Description linear_nonblocking_described{
     .run = &linear_nonblocking,
     .summary = "the root sends to all ranks at once",
     .source = "Stretto",
-    .cost = {.balanced = alpha + N * beta, .after_last = alpha + n * beta},
+    .cost = {.balanced = any(0) + (P - 1) * n * beta, .after_last = w * any(n) + (any(0) + N * beta) / P},
     .variants =
         {
             {.name = "background_linear_nonblocking",

@@ -1,0 +1,198 @@
+// The formulas of costs against the algorithms themselves on virtual ranks: how many cells of a seeded sample they are
+// within a quarter of. A cell is a number of ranks, of ranks a node, a length, and a way to arrive; its time is from
+// the last arrival to the last exit, in the mean over who is last.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <vector>
+
+#include "catalogue/catalogue.hpp"
+#include "core/reduction.hpp"
+#include "transport/sim/world.hpp"
+
+namespace stretto::conformance {
+namespace {
+
+enum class Arrival { together, at_random, one_late, node_late };
+constexpr Arrival kArrivals[] = {Arrival::together, Arrival::at_random, Arrival::one_late, Arrival::node_late};
+
+struct Cell {
+  int ranks;
+  int ranks_per_node;
+  std::size_t bytes;
+  Arrival arrival;
+};
+
+using Times = std::vector<std::int64_t>;
+
+void combine_nothing(const void*, void*, std::size_t, const void*) {}
+
+bool has_blocks(Collective collective) {
+  return collective == Collective::allgather || collective == Collective::alltoall ||
+         collective == Collective::reduce_scatter_block;
+}
+
+std::int64_t lag_ns(const Algorithm& algorithm, const Cell& cell, const Times& arrivals) {
+  sim::Options options;
+  options.ranks = cell.ranks;
+  options.ranks_per_node = cell.ranks_per_node;
+  options.arrivals_ns = arrivals;
+  options.shared_memory = options.move_data = false;
+  Reduction reduction = predefined_reduction(Operation::sum, Element::float32);
+  reduction.combine = &combine_nothing;
+  const std::size_t blocks = has_blocks(algorithm.collective) ? static_cast<std::size_t>(cell.ranks) : 1;
+  std::vector<std::byte> input(cell.bytes * blocks);  // of all ranks: no time depends on what is in it
+  std::vector<std::byte> output(cell.bytes * blocks);
+  sim::World world(options);
+  const Times exits = world.run([&](Group& g) {
+    Call call;
+    call.element_bytes = 4;
+    call.count = cell.bytes / 4;
+    call.reduction = &reduction;
+    call.input = input.data();
+    const bool to_root = algorithm.collective == Collective::reduce;
+    if (!to_root || g.rank() == call.root) call.output = output.data();
+    if (algorithm.collective == Collective::bcast) call.input = call.output;
+    return run_algorithm(g, algorithm, call);
+  });
+  return std::ranges::max(exits) - std::ranges::max(arrivals);
+}
+
+// Those that are late come `late_ns` after the first ranks: number `draw` of several, spread over all ranks by the
+// golden ratio.
+Times arrivals_of(const Cell& cell, int draw, std::int64_t late_ns) {
+  Times arrivals(static_cast<std::size_t>(cell.ranks));
+  const auto last = static_cast<std::size_t>(std::fmod(0.5 + 0.618033988749895 * draw, 1.0) * cell.ranks);
+  if (cell.arrival == Arrival::at_random) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(draw) + 1);
+    for (std::int64_t& arrival : arrivals)
+      arrival = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(late_ns));
+  }
+  if (cell.arrival == Arrival::node_late) {
+    const auto node = static_cast<std::size_t>(cell.ranks_per_node);
+    for (std::size_t rank = 0; rank < arrivals.size(); ++rank) {
+      if (rank / node == last / node) arrivals[rank] = late_ns;
+    }
+  } else if (cell.arrival != Arrival::together) {
+    arrivals[last] = late_ns;
+  }
+  return arrivals;
+}
+
+double predicted_ns(const Algorithm& algorithm, const Cell& cell) {
+  const sim::Options machine;
+  const bool one_node = cell.ranks <= cell.ranks_per_node;
+  const sim::Link& farthest = one_node ? machine.intra : machine.inter;
+  Terms terms;
+  terms.ranks = cell.ranks;
+  terms.ranks_per_node = cell.ranks_per_node;
+  terms.bytes = static_cast<double>(cell.bytes);
+  terms.all_bytes = terms.bytes * terms.ranks;
+  terms.alpha_ns = farthest.alpha_ns;
+  terms.beta_ns = farthest.beta_ns_per_byte;
+  terms.near_alpha_ns = machine.intra.alpha_ns;
+  terms.near_beta_ns = machine.intra.beta_ns_per_byte;
+  terms.gamma_ns = machine.gamma_ns_per_byte;
+  terms.copy_ns = machine.delta_ns_per_byte;
+  terms.eager_bytes = static_cast<double>(machine.eager_bytes);
+  terms.last = cell.arrival == Arrival::node_late ? cell.ranks_per_node : 1;
+  return (cell.arrival == Arrival::together ? algorithm.balanced : algorithm.after_last)->value(terms);
+}
+
+double ratio_to_model(const Algorithm& algorithm, const Cell& cell) {
+  constexpr int kDraws = 8;
+  constexpr std::int64_t kFarApart = 20;  // in terms of the time of ranks that come together
+  const std::int64_t together_ns = lag_ns(algorithm, cell, Times(static_cast<std::size_t>(cell.ranks)));
+  double time_ns = static_cast<double>(together_ns);
+  if (cell.arrival != Arrival::together) {
+    std::int64_t sum_ns = 0;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      sum_ns += lag_ns(algorithm, cell, arrivals_of(cell, draw, kFarApart * together_ns));
+    }
+    time_ns = static_cast<double>(sum_ns) / kDraws;
+  }
+  return predicted_ns(algorithm, cell) / std::max(time_ns, 1.0);
+}
+
+bool is_close(const Algorithm& algorithm, const Cell& cell) {
+  const double ratio = ratio_to_model(algorithm, cell);
+  const bool close = ratio > 1 / 1.25 && ratio < 1.25;
+  if (!close) {
+    std::printf("  %d ranks, %d a node, %zu bytes, arrival %d: %.2f of the model\n", cell.ranks, cell.ranks_per_node,
+                cell.bytes, static_cast<int>(cell.arrival), ratio);
+  }
+  return close;
+}
+
+template <std::size_t size, class T>
+const T& draw_from(const T (&values)[size], std::mt19937_64& random) {
+  return values[random() % size];
+}
+
+// What the sample's ranks do in memory takes as long as it takes: where all have a block, the bytes are bounded.
+Cell draw_cell(Collective collective, std::span<const int> numbers, std::mt19937_64& random) {
+  constexpr std::size_t kLengths[] = {8, 64, 512, 4096, 32768, 262144, 2097152};
+  constexpr int kRanksPerNode[] = {1, 4, 64};
+  constexpr double kMostBytes = 1e8;
+  for (;;) {
+    const Cell cell{numbers[random() % numbers.size()], draw_from(kRanksPerNode, random), draw_from(kLengths, random),
+                    draw_from(kArrivals, random)};
+    const bool has_nodes = cell.ranks_per_node > 1 && cell.ranks_per_node < cell.ranks;
+    if (cell.arrival == Arrival::node_late && !has_nodes) continue;
+    const double blocks = has_blocks(collective) ? static_cast<double>(cell.ranks) : 1;
+    if (static_cast<double>(cell.bytes) * cell.ranks * blocks <= kMostBytes) return cell;
+  }
+}
+
+struct Held {
+  Collective collective;
+  const char* name;
+};
+// Those whose formulas have all that the model has. Of the others they have the leading terms.
+constexpr Held kHeld[] = {{Collective::allreduce, "rabenseifner"},
+                          {Collective::allreduce, "recursive_doubling"},
+                          {Collective::allreduce, "reduce_bcast"},
+                          {Collective::allreduce, "ring"},
+                          {Collective::reduce, "binomial"},
+                          {Collective::reduce, "reduce_scatter_gather"},
+                          {Collective::bcast, "scatter_allgather"},
+                          {Collective::barrier, "dissemination"},
+                          {Collective::allgather, "bruck"},
+                          {Collective::allgather, "recursive_doubling"},
+                          {Collective::allgather, "ring"},
+                          {Collective::alltoall, "pairwise"},
+                          {Collective::reduce_scatter_block, "pairwise"},
+                          {Collective::reduce_scatter_block, "recursive_halving"},
+                          {Collective::reduce_scatter_block, "ring"}};
+
+// Prints which cells are not close, and returns the share of those that are.
+double share_of_close(std::span<const int> numbers, int cells) {
+  int all_close = 0;
+  for (const Held& held : kHeld) {
+    const Algorithm& algorithm = *find_algorithm(held.collective, held.name);
+    std::mt19937_64 random(algorithm.number + 1);
+    int close = 0;
+    for (int i = 0; i < cells; ++i) close += is_close(algorithm, draw_cell(held.collective, numbers, random)) ? 1 : 0;
+    std::printf("%s %s: %d of %d within a quarter\n", name_of(held.collective).data(), held.name, close, cells);
+    EXPECT_GE(close, cells * 8 / 10) << name_of(held.collective) << " " << held.name;
+    all_close += close;
+  }
+  return static_cast<double>(all_close) / (cells * static_cast<double>(std::size(kHeld)));
+}
+
+TEST(Costs, AreWithinAQuarterOfTheModel) {
+  constexpr int kNumbers[] = {2, 3, 4, 6, 8, 13, 16, 32, 64, 100, 128};
+  EXPECT_GE(share_of_close(kNumbers, 60), 0.95);
+}
+
+TEST(Costs, AreSoForManyRanks) {
+  constexpr int kNumbers[] = {192, 200, 256};
+  EXPECT_GE(share_of_close(kNumbers, 15), 0.95);
+}
+
+}  // namespace
+}  // namespace stretto::conformance
