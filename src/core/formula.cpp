@@ -37,7 +37,7 @@ double any_ns(const Terms& terms, double bytes) {
 // A parent's messages to its children that leave at once are under way together.
 double climbing_ns(const Terms& terms, double bytes) {
   double ns = 0;
-  for (double distance = 1; distance < terms.ranks; distance *= 2) {
+  for (int distance = 1; distance < terms.ranks; distance *= 2) {
     const bool overlaps = 2 * distance > terms.ranks && bytes < terms.eager_bytes;
     ns += message_ns(terms, distance, bytes) - (overlaps ? message_ns(terms, distance, 0) : 0);
   }
@@ -61,22 +61,22 @@ double way_ns(Formula::Way way, const Terms& terms, double bytes) {
     case Formula::Way::any:
       return any_ns(terms, bytes);
     case Formula::Way::doubling:
-      for (double distance = 1; 2 * distance <= terms.ranks; distance *= 2) ns += message_ns(terms, distance, bytes);
+      for (int distance = 1; 2 * distance <= terms.ranks; distance *= 2) ns += message_ns(terms, distance, bytes);
       return ns;
     case Formula::Way::spreading:
-      for (double distance = 1; distance < terms.ranks; distance *= 2) {
+      for (int distance = 1; distance < terms.ranks; distance *= 2) {
         const bool beside = distance < terms.ranks_per_node && terms.ranks_per_node < terms.ranks;
         ns += message_ns(terms, distance, bytes) / (beside ? 2 : 1);
         if (beside) ns += message_ns(terms, terms.ranks - 1, bytes) / 2;
       }
       return ns;
     case Formula::Way::halving:
-      for (double distance = 1; 2 * distance <= terms.ranks; distance *= 2) {
+      for (int distance = 1; 2 * distance <= terms.ranks; distance *= 2) {
         ns += message_ns(terms, distance, bytes / (2 * distance));
       }
       return ns;
     case Formula::Way::growing:
-      for (double distance = 1; 2 * distance <= terms.ranks; distance *= 2) {
+      for (int distance = 1; 2 * distance <= terms.ranks; distance *= 2) {
         ns += message_ns(terms, distance, bytes * distance / terms.ranks);
       }
       return ns;
@@ -84,19 +84,19 @@ double way_ns(Formula::Way way, const Terms& terms, double bytes) {
       return climbing_ns(terms, bytes);
     case Formula::Way::from_last:
       if (bytes >= terms.eager_bytes) return climbing_ns(terms, bytes);
-      for (double distance = 1; distance < terms.ranks; distance *= 2) {
+      for (int distance = 1; distance < terms.ranks; distance *= 2) {
         ns += message_ns(terms, distance, bytes) * (distance < terms.last ? 1 : 0.5);
       }
       return ns;
     case Formula::Way::past_last:  // half of all ranks have no child, a quarter have one, and the root is seldom last
       if (bytes >= terms.eager_bytes) ns = message_ns(terms, 1, bytes);  // which has not come before them
-      for (double distance = 1; distance < terms.ranks; distance *= 2) {
+      for (int distance = 1; distance < terms.ranks; distance *= 2) {
         ns += message_ns(terms, distance, bytes) * std::min(terms.last / (2 * distance), 1.0);
       }
       return ns;
     case Formula::Way::deep:
       if (terms.depth + 1 >= terms.ranks) return around_ns(terms, bytes);  // a chain
-      for (double distance = 1; distance < terms.ranks; distance *= 2) ns += message_ns(terms, distance, bytes);
+      for (int distance = 1; distance < terms.ranks; distance *= 2) ns += message_ns(terms, distance, bytes);
       return ns * terms.depth / std::ceil(std::log2(terms.ranks));
     case Formula::Way::around:
       return around_ns(terms, bytes);
@@ -162,7 +162,7 @@ Piece way_text(Formula::Way way, const Piece& bytes) {
   const Piece alpha{Piece::Kind::atom, "α"};
   std::string wire = product_of(bytes, {Piece::Kind::atom, "β"}).text;
   if (bytes.kind == Piece::Kind::quotient) wire = std::string(bytes.text).insert(bytes.text.find('/'), "β");
-  const Piece message = bytes.text == "0" ? alpha : Piece{Piece::Kind::sum, "α + " + wire};
+  Piece message = bytes.text == "0" ? alpha : Piece{Piece::Kind::sum, "α + " + wire};
   switch (way) {
     case Formula::Way::beside:
     case Formula::Way::any:

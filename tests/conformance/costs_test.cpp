@@ -36,8 +36,15 @@ bool has_blocks(Collective collective) {
          collective == Collective::reduce_scatter_block;
 }
 
+// Within a node bytes take less, too.
+sim::Options make_machine() {
+  sim::Options machine;
+  machine.intra.beta_ns_per_byte = 0.04;
+  return machine;
+}
+
 std::int64_t lag_ns(const Algorithm& algorithm, const Cell& cell, const Times& arrivals) {
-  sim::Options options;
+  sim::Options options = make_machine();
   options.ranks = cell.ranks;
   options.ranks_per_node = cell.ranks_per_node;
   options.arrivals_ns = arrivals;
@@ -84,7 +91,7 @@ Times arrivals_of(const Cell& cell, int draw, std::int64_t late_ns) {
 }
 
 double predicted_ns(const Algorithm& algorithm, const Cell& cell) {
-  const sim::Options machine;
+  const sim::Options machine = make_machine();
   const bool one_node = cell.ranks <= cell.ranks_per_node;
   const sim::Link& farthest = one_node ? machine.intra : machine.inter;
   Terms terms;

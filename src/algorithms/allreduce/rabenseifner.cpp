@@ -46,7 +46,7 @@ extern constinit const Description rabenseifner_described{
     .map = "rabenseifner",
     .summary = "reduce-scatter by halving, allgather by doubling",
     .source = "Thakur, Rabenseifner, Gropp 2005",
-    .cost = both(2 * halving(n) + n * gamma + e * (beside(n) + n * gamma / 2) + n * kappa),
+    .cost = both(2 * halving(n) + (P - 1) * n * gamma / P + e * (beside(n) + n * gamma / 2) + n * kappa),
 };
 
 }  // namespace stretto::allreduce

@@ -68,9 +68,9 @@ extern constinit const Description reduce_scatter_gather_described{
     .map = "rabenseifner",
     .summary = "reduce-scatter by halving, then gather",
     .source = "Thakur, Rabenseifner, Gropp 2005",
-    .cost = {.balanced = 2 * halving(n) + n * gamma + e * (beside(n) + n * gamma) / 2 + n * kappa,
-             .after_last =
-                 halving(n) + from_last(0) + n * beta + n * gamma + e * (beside(n) + n * gamma) / 2 + n * kappa},
+    .cost = {.balanced = 2 * halving(n) + (P - 1) * n * gamma / P + e * (beside(n) + n * gamma) / 2 + n * kappa,
+             .after_last = halving(n) + from_last(0) + (P - 1) * n * (beta + gamma) / P +
+                           e * (beside(n) + n * gamma) / 2 + n * kappa},
 };
 
 }  // namespace stretto::reduce
