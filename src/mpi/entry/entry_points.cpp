@@ -72,8 +72,8 @@ static int send_message(stretto::mpi::NativeCall native, MPI_Count count, MPI_Da
   return bytes > kShort ? native() : native.without_a_ring();
 }
 
-// In memory of `window`: that of a rank which sleeps, perhaps, but it need not be that rank that does it. SimGrid has no
-// such calls.
+// In memory of `window`: that of a rank which sleeps, perhaps, but it need not be that rank that does it. SimGrid has
+// no such calls.
 [[maybe_unused]] static int access_window(stretto::mpi::NativeCall native, MPI_Win window) {
   constexpr std::int64_t kQuickNs = 50'000;  // less than that rank sleeps
   if (!stretto::mpi::NativeCall::is_heard()) return native.without_a_ring();
