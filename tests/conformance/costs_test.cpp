@@ -159,7 +159,7 @@ struct Held {
   Collective collective;
   const char* name;
 };
-// Those whose formulas have all that the model has. Of the others they have the leading terms.
+// Those whose formulas have all that the model has; the others have leading terms.
 constexpr Held kHeld[] = {{Collective::allreduce, "rabenseifner"},
                           {Collective::allreduce, "recursive_doubling"},
                           {Collective::allreduce, "reduce_bcast"},
