@@ -19,9 +19,10 @@ INTRODUCTION = """\
 Made from the catalogue by `scripts/generate_algorithm_table.py`; do not edit. `stretto algorithms` prints the same.
 
 Costs: α latency of a message, β time per byte, γ time per reduced byte, κ time per byte copied in memory, λ handing a
-cache line from one core to another, n bytes, P ranks, q ranks a node, m segments; depth of a tree, and c children of a
-rank in it; log is to the base 2; e is 0 where P is a power of two, else how many messages more that takes, 1 or 2; w is
-1 where a message waits for its receiver, 0 where it leaves at once. *After the last arrival* is the work left once the
+cache line from one core to another, g the gap between two messages of a rank; n bytes, P ranks, q ranks a node, m
+segments; depth of a tree, and c children of a rank in it; log is to the base 2; e is 0 where P is a power of two, else
+how many messages more that takes, 1 or 2; w is 1 where a message waits for its receiver, 0 where it leaves at once;
+s is 1 where a receiver of many segments says first that it is there. *After the last arrival* is the work left once the
 last rank is there. *Balanced* is for ranks that come together. Each file's own comment has the details.
 
 All links are written as if they were the same; computed, messages of most formulas go within a node or between nodes.

@@ -1,6 +1,7 @@
 #include "core/formula.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <span>
 #include <string_view>
@@ -10,28 +11,48 @@
 namespace stretto {
 namespace {
 
-constexpr std::string_view kLetters[] = {"P", "q", "n", "N", "α", "β", "γ", "κ", "λ", "m", "depth", "c", "e", "w"};
+constexpr std::string_view kLetters[] = {"P", "q", "n",     "N", "α", "β", "γ", "κ",
+                                         "λ", "m", "depth", "c", "e", "w", "s", "g"};
 // Those that stand beside their factor without a space: 2nβ, but 2 log P α.
 constexpr std::string_view kClose[] = {"n", "N", "β", "γ", "κ"};
 
 // The first message of a rank beyond a power of two overlaps others where there are few of these, if it need not wait.
 double messages_to_fold(const Terms& terms) {
-  const double power = std::exp2(std::floor(std::log2(terms.ranks)));
+  const auto power = static_cast<double>(std::bit_floor(static_cast<std::uint64_t>(terms.ranks)));
   if (terms.ranks == power) return 0;
   return terms.bytes < terms.eager_bytes && terms.ranks <= 1.5 * power ? 1 : 2;
 }
 
-// Of one message to the rank that is so far away in number. Ranks of a node follow each other.
+double latencies(const Terms& terms, double bytes) { return bytes < terms.eager_bytes ? 1 : 1 + terms.handshakes; }
+double near_ns(const Terms& terms, double bytes) {
+  return latencies(terms, bytes) * terms.near_alpha_ns + bytes * terms.near_beta_ns;
+}
+double far_ns(const Terms& terms, double bytes) {
+  return latencies(terms, bytes) * terms.alpha_ns + bytes * terms.beta_ns;
+}
+
+// Whether a rank that is so far away in number is on the same node.
+bool is_near(const Terms& terms, double distance) {
+  if (terms.in_turn == 0) return distance < terms.ranks_per_node;
+  return static_cast<int>(distance) % terms.in_turn == 0;
+}
+
+// Of one message to the rank that is so far away in number.
 double message_ns(const Terms& terms, double distance, double bytes) {
-  const bool near = distance < terms.ranks_per_node;
-  return (near ? terms.near_alpha_ns : terms.alpha_ns) + bytes * (near ? terms.near_beta_ns : terms.beta_ns);
+  return is_near(terms, distance) ? near_ns(terms, bytes) : far_ns(terms, bytes);
+}
+
+// The same, where all ranks send one at once.
+double crowded_ns(const Terms& terms, double distance, double bytes) {
+  const double slower_ns = std::max(terms.crowded_beta_ns - terms.beta_ns, 0.0);
+  return message_ns(terms, distance, bytes) + (is_near(terms, distance) ? 0 : bytes * slower_ns);
 }
 
 // In the mean over all other ranks.
 double any_ns(const Terms& terms, double bytes) {
   const double others = std::max(terms.ranks - 1, 1.0);
   const double near = (std::min(terms.ranks_per_node, terms.ranks) - 1) / others;
-  return near * message_ns(terms, 1, bytes) + (1 - near) * message_ns(terms, terms.ranks - 1, bytes);
+  return near * near_ns(terms, bytes) + (1 - near) * far_ns(terms, bytes);
 }
 
 // A parent's messages to its children that leave at once are under way together.
@@ -44,11 +65,22 @@ double climbing_ns(const Terms& terms, double bytes) {
   return ns;
 }
 
+double hops_ns(const Terms& terms, const Hops& hops, double bytes) {
+  return hops.near * near_ns(terms, bytes) + hops.far * far_ns(terms, bytes);
+}
+
+double wires_ns(const Terms& terms, const Hops& hops, double bytes, double slowest_ns = 0) {
+  return hops.near * (bytes * std::max(terms.near_beta_ns, slowest_ns) + terms.near_gap_ns) +
+         hops.far * (bytes * std::max(terms.beta_ns, slowest_ns) + terms.gap_ns);
+}
+
 double around_ns(const Terms& terms, double bytes) {
-  const double between = terms.ranks_per_node < terms.ranks ? 1 / terms.ranks_per_node : 0;  // of all hops
+  const bool several = terms.ranks_per_node < terms.ranks;
+  const double between = !several ? 0 : terms.in_turn > 0 ? 1 : 1 / terms.ranks_per_node;  // of all hops
   const bool waits = between > 0 && bytes >= terms.eager_bytes;  // for the slowest, in each step
   const double alpha_ns = waits ? terms.alpha_ns : between * terms.alpha_ns + (1 - between) * terms.near_alpha_ns;
-  return (terms.ranks - 1) * (alpha_ns + bytes * std::max(terms.beta_ns, terms.near_beta_ns));
+  const double beta_ns = std::max(terms.beta_ns, several && terms.in_turn > 0 ? terms.crowded_beta_ns : 0);
+  return (terms.ranks - 1) * (latencies(terms, bytes) * alpha_ns + bytes * std::max(beta_ns, terms.near_beta_ns));
 }
 
 double way_ns(Formula::Way way, const Terms& terms, double bytes) {
@@ -57,27 +89,27 @@ double way_ns(Formula::Way way, const Terms& terms, double bytes) {
     case Formula::Way::beside:
       return message_ns(terms, 1, bytes);
     case Formula::Way::pairs:  // where messages wait, all ranks for those that are farthest
-      return bytes < terms.eager_bytes ? any_ns(terms, bytes) : message_ns(terms, terms.ranks - 1, bytes);
+      return bytes < terms.eager_bytes ? any_ns(terms, bytes) : crowded_ns(terms, terms.ranks - 1, bytes);
     case Formula::Way::any:
       return any_ns(terms, bytes);
     case Formula::Way::doubling:
-      for (int distance = 1; 2 * distance <= terms.ranks; distance *= 2) ns += message_ns(terms, distance, bytes);
+      for (int distance = 1; 2 * distance <= terms.ranks; distance *= 2) ns += crowded_ns(terms, distance, bytes);
       return ns;
     case Formula::Way::spreading:
       for (int distance = 1; distance < terms.ranks; distance *= 2) {
-        const bool beside = distance < terms.ranks_per_node && terms.ranks_per_node < terms.ranks;
-        ns += message_ns(terms, distance, bytes) / (beside ? 2 : 1);
-        if (beside) ns += message_ns(terms, terms.ranks - 1, bytes) / 2;
+        const bool beside = terms.in_turn == 0 && is_near(terms, distance) && terms.ranks_per_node < terms.ranks;
+        ns += crowded_ns(terms, distance, bytes) / (beside ? 2 : 1);
+        if (beside) ns += crowded_ns(terms, terms.ranks - 1, bytes) / 2;
       }
       return ns;
     case Formula::Way::halving:
       for (int distance = 1; 2 * distance <= terms.ranks; distance *= 2) {
-        ns += message_ns(terms, distance, bytes / (2 * distance));
+        ns += crowded_ns(terms, distance, bytes / (2 * distance));
       }
       return ns;
     case Formula::Way::growing:
       for (int distance = 1; 2 * distance <= terms.ranks; distance *= 2) {
-        ns += message_ns(terms, distance, bytes * distance / terms.ranks);
+        ns += crowded_ns(terms, distance, bytes * distance / terms.ranks);
       }
       return ns;
     case Formula::Way::climbing:
@@ -95,13 +127,28 @@ double way_ns(Formula::Way way, const Terms& terms, double bytes) {
       }
       return ns;
     case Formula::Way::deep:
-      if (terms.depth + 1 >= terms.ranks) return around_ns(terms, bytes);  // a chain
-      for (int distance = 1; distance < terms.ranks; distance *= 2) ns += message_ns(terms, distance, bytes);
-      return ns * terms.depth / std::ceil(std::log2(terms.ranks));
+      return hops_ns(terms, terms.deep, bytes);
+    case Formula::Way::below:
+      return hops_ns(terms, terms.below, bytes);
+    case Formula::Way::above:
+      return hops_ns(terms, terms.above, bytes);
+    case Formula::Way::queue:
+      return wires_ns(terms, terms.queued, bytes);
+    case Formula::Way::fan:
+      return wires_ns(terms, terms.children, bytes);
+    case Formula::Way::fan_below:
+      return wires_ns(terms, terms.wide_below, bytes);
+    case Formula::Way::fan_above:
+      return wires_ns(terms, terms.wide_above, bytes, terms.gamma_ns);
     case Formula::Way::around:
       return around_ns(terms, bytes);
   }
   return ns;
+}
+
+// To the base 2, without the mathematical library, whose last bit depends on the processor: ranks choose by formulas.
+double ceil_log(double number) {
+  return std::bit_width(static_cast<std::uint32_t>(std::max(std::ceil(number), 1.0)) - 1);
 }
 
 double number_of(Formula::Symbol symbol, const Terms& terms) {
@@ -115,10 +162,12 @@ double number_of(Formula::Symbol symbol, const Terms& terms) {
                             terms.copy_ns,
                             terms.line_ns,
                             terms.segments,
-                            terms.depth,
-                            terms.children,
+                            terms.deep.count(),
+                            terms.children.count(),
                             messages_to_fold(terms),
-                            terms.bytes < terms.eager_bytes ? 0.0 : 1.0};
+                            terms.waits() ? 1.0 : 0.0,
+                            terms.announced() ? 1.0 : 0.0,
+                            terms.gap_ns};
   return numbers[static_cast<std::size_t>(symbol)];
 }
 
@@ -182,35 +231,61 @@ Piece way_text(Formula::Way way, const Piece& bytes) {
       return product_of({Piece::Kind::sum, "P - 1"}, message);
     case Formula::Way::deep:
       return product_of({Piece::Kind::atom, "depth"}, message);
+    case Formula::Way::below:
+    case Formula::Way::above:
+      return {Piece::Kind::quotient, product_of({Piece::Kind::atom, "depth"}, message).text + "/2"};
+    case Formula::Way::fan_below:
+    case Formula::Way::fan_above:
+      return {Piece::Kind::atom, wire};
+    case Formula::Way::queue:
+      return product_of({Piece::Kind::atom, "depth"}, {Piece::Kind::atom, wire});
+    case Formula::Way::fan:
+      return product_of({Piece::Kind::atom, "c"}, {Piece::Kind::atom, wire});
   }
   return message;
 }
 
 }  // namespace
 
+double Formula::joined(Step::Kind kind, double a, double b) {
+  switch (kind) {
+    case Step::Kind::sum:
+      return a + b;
+    case Step::Kind::difference:
+      return a - b;
+    case Step::Kind::product:
+      return a * b;
+    case Step::Kind::quotient:
+      return a / b;
+    default:
+      return std::max(a, b);
+  }
+}
+
 double Formula::value(const Terms& terms) const {
-  std::vector<double> stack;
+  std::array<double, kMostSteps> stack{};
+  std::size_t height = 0;
   for (std::size_t i = 0; i < size_; ++i) {
     const Step step = steps_[i];
-    if (step.kind == Step::Kind::number) {
-      stack.push_back(step.operand);
-    } else if (step.kind == Step::Kind::symbol) {
-      stack.push_back(number_of(static_cast<Symbol>(step.operand), terms));
-    } else if (step.kind == Step::Kind::logarithm) {
-      stack.back() = std::ceil(std::log2(stack.back()));
-    } else if (step.kind == Step::Kind::way) {
-      stack.back() = way_ns(static_cast<Way>(step.operand), terms, stack.back());
-    } else {
-      const double b = pop(stack);
-      double& a = stack.back();
-      if (step.kind == Step::Kind::sum) a += b;
-      if (step.kind == Step::Kind::difference) a -= b;
-      if (step.kind == Step::Kind::product) a *= b;
-      if (step.kind == Step::Kind::quotient) a /= b;
-      if (step.kind == Step::Kind::maximum) a = std::max(a, b);
+    switch (step.kind) {
+      case Step::Kind::number:
+        stack[height++] = step.operand;
+        continue;
+      case Step::Kind::symbol:
+        stack[height++] = number_of(static_cast<Symbol>(step.operand), terms);
+        continue;
+      case Step::Kind::logarithm:
+        stack[height - 1] = ceil_log(stack[height - 1]);
+        continue;
+      case Step::Kind::way:
+        stack[height - 1] = way_ns(static_cast<Way>(step.operand), terms, stack[height - 1]);
+        continue;
+      default:
+        --height;
+        stack[height - 1] = joined(step.kind, stack[height - 1], stack[height]);
     }
   }
-  return stack.empty() ? 0 : stack.back();
+  return height == 0 ? 0 : stack[0];
 }
 
 std::string Formula::text() const {

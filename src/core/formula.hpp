@@ -14,10 +14,18 @@
 
 namespace stretto {
 
+/// Messages one after the other: so many go within nodes, so many between them.
+struct Hops {
+  double near = 0;
+  double far = 0;
+  double count() const { return near + far; }
+};
+
 /// What formulas speak of. Times are in ns, lengths in bytes.
 struct Terms {
   double ranks = 1;           // P
-  double ranks_per_node = 1;  // q
+  double ranks_per_node = 1;  // q: with numbers that follow each other, unless
+  int in_turn = 0;            // so many nodes each have a rank in turn
   double bytes = 0;           // n: of the message; where each rank has a block, of one
   double all_bytes = 0;       // N: of the blocks of all ranks
   double alpha_ns = 0;        // α: latency of a message between the ranks that are farthest from each other
@@ -26,17 +34,33 @@ struct Terms {
   double copy_ns = 0;         // κ: time of a copy in memory per byte
   double line_ns = 0;         // λ: handing a cache line from one core to another
   double segments = 1;        // m: into which a message is cut
-  double depth = 1;           // of a tree
-  double children = 1;        // c: that a rank of a tree has
   double near_alpha_ns = 0;   // of a message between ranks of a node
   double near_beta_ns = 0;
-  double eager_bytes = 0;  // shorter messages leave before their receiver is ready
-  double last = 1;         // ranks that come last together, with numbers that follow each other
+  double crowded_beta_ns = 0;  // of messages between nodes where all ranks send at once; 0: β
+  double gap_ns = 0;           // g: from the end of a message until its port can carry the next
+  double near_gap_ns = 0;
+  double handshakes = 0;      // latencies more of a message that is not shorter than eager_bytes
+  double eager_bytes = 0;     // shorter messages leave before their receiver is ready
+  double sent_ahead = 1e300;  // more segments than so many leave when their receiver has said that it is there
+  double last = 1;            // ranks that come last together, with numbers that follow each other
+  // Of a tree, in the mean over who is last:
+  Hops deep{};        // from the root to the farthest rank
+  Hops queued{};      // what the ranks on this way send before they send along it
+  Hops children{};    // c: of the rank that has most
+  Hops below{};       // from where a message waits for the ranks that come last to the farthest below them
+  Hops wide_below{};  // of the rank on this way that sends most
+  Hops above{};       // from where contributions wait for them to the root
+  Hops wide_above{};  // of the rank on this way that receives most
+
+  /// Whether messages wait for their receiver.
+  bool waits() const { return bytes >= eager_bytes * segments || segments > sent_ahead; }
+  /// Whether a receiver says first that it is there.
+  bool announced() const { return segments > sent_ahead; }
 };
 
 class Formula {
  public:
-  enum class Symbol : std::uint8_t { P, q, n, N, alpha, beta, gamma, kappa, lambda, m, depth, c, e, w };
+  enum class Symbol : std::uint8_t { P, q, n, N, alpha, beta, gamma, kappa, lambda, m, depth, c, e, w, s, g };
   /// Messages one after the other, of the length that the formula gives:
   enum class Way : std::uint8_t {
     beside,     // one, with the next rank
@@ -50,7 +74,13 @@ class Formula {
     from_last,  // up such a tree from the ranks that come last
     past_last,  // down such a tree from where they are
     around,     // of each rank to the next, P - 1 times
-    deep        // from the root of the algorithm's tree to the farthest rank
+    deep,       // from the root of the algorithm's tree to the farthest rank
+    below,      // from where a message waits for the ranks that come last to the farthest below them
+    above,      // from where contributions wait for them to the root
+    queue,      // without their latencies, what the ranks on this way send before they send along it
+    fan,        // without their latencies, of the rank that has most children
+    fan_below,  // the same, of the rank on such a way that sends most
+    fan_above   // the same, receives most, and reduces it
   };
 
   constexpr Formula() = default;
@@ -86,6 +116,7 @@ class Formula {
     std::int16_t operand = 0;
   };
   static constexpr std::size_t kMostSteps = 40;
+  static double joined(Step::Kind kind, double a, double b);
 
   constexpr void append(Step step) { steps_.at(size_++) = step; }  // too many do not compile
   static constexpr Formula join(const Formula& a, const Formula& b, Step::Kind kind) {
@@ -115,6 +146,8 @@ inline constexpr Formula depth = Formula::Symbol::depth;
 inline constexpr Formula c = Formula::Symbol::c;
 inline constexpr Formula e = Formula::Symbol::e;
 inline constexpr Formula w = Formula::Symbol::w;
+inline constexpr Formula s = Formula::Symbol::s;
+inline constexpr Formula g = Formula::Symbol::g;
 constexpr Formula pairs(const Formula& bytes) { return along(Formula::Way::pairs, bytes); }
 constexpr Formula any(const Formula& bytes) { return along(Formula::Way::any, bytes); }
 constexpr Formula beside(const Formula& bytes) { return along(Formula::Way::beside, bytes); }
@@ -126,6 +159,12 @@ constexpr Formula spreading(const Formula& bytes) { return along(Formula::Way::s
 constexpr Formula halving(const Formula& bytes) { return along(Formula::Way::halving, bytes); }
 constexpr Formula growing(const Formula& bytes) { return along(Formula::Way::growing, bytes); }
 constexpr Formula deep(const Formula& bytes) { return along(Formula::Way::deep, bytes); }
+constexpr Formula below(const Formula& bytes) { return along(Formula::Way::below, bytes); }
+constexpr Formula above(const Formula& bytes) { return along(Formula::Way::above, bytes); }
+constexpr Formula fan_below(const Formula& bytes) { return along(Formula::Way::fan_below, bytes); }
+constexpr Formula fan_above(const Formula& bytes) { return along(Formula::Way::fan_above, bytes); }
+constexpr Formula queue(const Formula& bytes) { return along(Formula::Way::queue, bytes); }
+constexpr Formula fan(const Formula& bytes) { return along(Formula::Way::fan, bytes); }
 constexpr Formula around(const Formula& bytes) { return along(Formula::Way::around, bytes); }
 }  // namespace letters
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "catalogue/catalogue.hpp"
+#include "catalogue/terms.hpp"
 
 namespace stretto {
 namespace {
@@ -26,6 +27,8 @@ TEST(Formula, IsPrintedAsPeopleWriteIt) {
       {2 * halving(n) + n * gamma, "2 (log P α + nβ) + nγ"},
       {2 * around(n / P), "2 (P - 1) (α + nβ/P)"},
       {from_last(n) + climbing(0), "log P (α + nβ)/2 + log P α"},
+      {below(n / m) + (m - 1) * fan_below(n / m), "depth (α + nβ/m)/2 + (m - 1) nβ/m"},
+      {queue(n) + (m - 1) * fan(n), "depth nβ + (m - 1) c nβ"},
       {deep(n / m) + w * n * max(beta, gamma), "depth (α + nβ/m) + w n max(β, γ)"},
       {{}, "0"}};
   for (const auto& [formula, text] : texts) EXPECT_EQ(formula.text(), text);
@@ -43,8 +46,8 @@ TEST(Formula, IsComputedForAMachine) {
   terms.copy_ns = 0.125;
   terms.line_ns = 200;
   terms.segments = 4;
-  terms.depth = 3;
-  terms.children = 2;
+  terms.deep = {1, 2};
+  terms.children = {0, 2};
   EXPECT_DOUBLE_EQ((log(P) * (alpha + n * beta + n * gamma)).value(terms), 3 * (2000 + 500 + 250));
   EXPECT_DOUBLE_EQ((2 * (P - 1) * alpha + 2 * n * beta).value(terms), 14 * 2000 + 1000);
   EXPECT_DOUBLE_EQ((N * kappa + q * lambda).value(terms), 1000 + 400);
@@ -97,14 +100,83 @@ TEST(Formula, WaysOfMessagesThatLeaveAtOnceOverlap) {
   EXPECT_DOUBLE_EQ(e.value(terms), 2);
 }
 
+// The same places in a tree: from the root one message within a node and two between nodes.
+TEST(Formula, WaysInATreeAreWhatTheTermsSay) {
+  Terms terms;
+  terms.alpha_ns = 1000;
+  terms.beta_ns = 3;
+  terms.near_alpha_ns = 100;
+  terms.near_beta_ns = 2;
+  terms.gap_ns = 50;
+  terms.near_gap_ns = 5;
+  terms.deep = {1, 2};
+  terms.queued = {0, 3};
+  terms.children = {1, 4};
+  terms.below = {0.5, 1};
+  terms.wide_below = {0, 2};
+  terms.above = {1, 0};
+  terms.wide_above = {1, 0};
+  terms.bytes = 10;
+  EXPECT_DOUBLE_EQ(deep(n).value(terms), 120 + 2 * 1030);
+  EXPECT_DOUBLE_EQ(queue(n).value(terms), 3 * 80);
+  EXPECT_DOUBLE_EQ(fan(n).value(terms), 25 + 4 * 80);
+  EXPECT_DOUBLE_EQ(below(n).value(terms), 60 + 1030);
+  EXPECT_DOUBLE_EQ(fan_below(n).value(terms), 2 * 80);
+  EXPECT_DOUBLE_EQ(above(n).value(terms), 120);
+  EXPECT_DOUBLE_EQ(fan_above(n).value(terms), 25);
+  EXPECT_DOUBLE_EQ((depth + c).value(terms), 3 + 5);
+  EXPECT_DOUBLE_EQ(g.value(terms), 50);
+  EXPECT_DOUBLE_EQ(s.value(terms), 0);
+  terms.segments = 9;
+  terms.sent_ahead = 8;
+  EXPECT_DOUBLE_EQ((s + w).value(terms), 2);
+}
+
+// Where all ranks of four nodes send at once a byte takes four times as long; where one does it does not.
+TEST(Formula, RanksOfANodeShareItsNetwork) {
+  Terms terms;
+  terms.ranks = 16;
+  terms.ranks_per_node = 4;
+  terms.beta_ns = 1;
+  terms.near_beta_ns = 1;
+  terms.crowded_beta_ns = 4;
+  terms.bytes = 100;
+  EXPECT_DOUBLE_EQ(doubling(n).value(terms), 2 * 100 + 2 * 400);
+  EXPECT_DOUBLE_EQ(climbing(n).value(terms), 4 * 100);
+  terms.crowded_beta_ns = 0;
+  EXPECT_DOUBLE_EQ(doubling(n).value(terms), 4 * 100);
+}
+
+// Four nodes that have a rank in turn: those of a node are 4, 8 and 12 apart.
+TEST(Formula, RanksMayLieOnNodesInTurn) {
+  Terms terms;
+  terms.ranks = 16;
+  terms.ranks_per_node = 4;
+  terms.in_turn = 4;
+  terms.alpha_ns = 1000;
+  terms.near_alpha_ns = 100;
+  terms.crowded_beta_ns = 4;
+  EXPECT_DOUBLE_EQ(doubling(0).value(terms), 2 * 1000 + 2 * 100);
+  EXPECT_DOUBLE_EQ(around(0).value(terms), 15 * 1000);
+  EXPECT_DOUBLE_EQ(around(1).value(terms), 15 * 1004) << "all ranks of a node send at once";
+}
+
 TEST(Formula, EveryAlgorithmHasCosts) {
   for (const double ranks : {2.0, 8.0, 64.0}) {
     for (const double bytes : {8.0, 65536.0, 16777216.0}) {
       for (const Algorithm& algorithm : algorithms()) {
-        Terms terms{ranks, 2, bytes, ranks * bytes, 2000, 0.1, 0.1, 0.1, 200, bytes > 1000 ? 16.0 : 1.0, 2, 1};
+        Terms terms;
+        terms.ranks = ranks;
+        terms.ranks_per_node = 2;
+        terms.bytes = bytes;
+        terms.all_bytes = ranks * bytes;
+        terms.alpha_ns = 2000;
         terms.near_alpha_ns = 500;
-        terms.near_beta_ns = 0.1;
+        terms.beta_ns = terms.near_beta_ns = terms.gamma_ns = terms.copy_ns = 0.1;
+        terms.line_ns = 200;
         terms.eager_bytes = 4096;
+        terms.segments = bytes > 1000 ? 16 : 1;
+        if (!algorithm.is_on_board()) terms = CallTerms(terms, {}).of(algorithm, static_cast<std::size_t>(bytes));
         const double balanced = algorithm.balanced->value(terms);
         const double after_last = algorithm.after_last->value(terms);
         EXPECT_GT(after_last, 0) << name_of(algorithm.collective) << " " << algorithm.name;

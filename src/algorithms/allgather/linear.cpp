@@ -25,7 +25,7 @@ extern constinit const Description linear_described{
     .run = &linear,
     .summary = "everybody sends to everybody at once",
     .source = "Stretto",
-    .cost = both(alpha + N * beta),
+    .cost = both(any(0) + (P - 1) * (n * beta + g) + n * kappa),
 };
 
 }  // namespace stretto::allgather

@@ -28,7 +28,7 @@ extern constinit const Description binomial_described{
     .map = "binomial",
     .summary = "data spreads along a binomial tree",
     .source = "Thakur, Rabenseifner, Gropp 2005",
-    .cost = {.balanced = climbing(n), .after_last = past_last(n)},
+    .cost = {.balanced = climbing(n), .after_last = below(n)},
 };
 
 }  // namespace stretto::bcast

@@ -84,7 +84,8 @@ extern constinit const Description event_tree_described{
     .run = &event_tree,
     .summary = "segments go down {} as they come, to each child by itself",
     .source = "Luo et al. 2018",
-    .cost = {.balanced = deep(n / m) + (m * c - 1) * n * beta / m, .after_last = m * (alpha + n * beta / m)},
+    .cost = {.balanced = deep(n / m) + queue(n / m) + (m - 1) * (fan(n / m) + (1 - s) * (c - 1) * n * beta / m),
+             .after_last = below(n / m) + (m - 1) * fan_below(n / m) + s * any(0)},
     .variants =
         {
             {.name = "event_chain", .shape = &kChain},

@@ -14,14 +14,23 @@ struct TreePlace {
   std::vector<int> children;  // near ones first; in a k-nomial tree those have the smaller sub-trees
 };
 
+/// The parent of rank `me` where the root is 0; -1: none. Not by places.
+inline int parent_in(TreeShape shape, int me) {
+  if (me == 0) return -1;
+  if (shape.kind == TreeShape::Kind::k_ary) return (me - 1) / shape.k;
+  int distance = 1;
+  while (me / distance % shape.k == 0) distance *= shape.k;
+  return me - me / distance % shape.k * distance;
+}
+
 inline TreePlace place_in(TreeShape shape, int rank, int root, int size) {
   const int me = relative_rank(rank, root, size);
   TreePlace place;
   const auto add = [&](int child) {
     if (child < size) place.children.push_back(absolute_rank(child, root, size));
   };
+  if (me > 0) place.parent = absolute_rank(parent_in(shape, me), root, size);
   if (shape.kind == TreeShape::Kind::k_ary) {
-    if (me > 0) place.parent = absolute_rank((me - 1) / shape.k, root, size);
     for (int i = 1; i <= shape.k; ++i) add(shape.k * me + i);
     return place;
   }
@@ -30,7 +39,6 @@ inline TreePlace place_in(TreeShape shape, int rank, int root, int size) {
     for (int i = 1; i < shape.k; ++i) add(me + i * distance);
     distance *= shape.k;
   }
-  if (me > 0) place.parent = absolute_rank(me - me / distance % shape.k * distance, root, size);
   return place;
 }
 

@@ -111,7 +111,8 @@ extern constinit const Description event_tree_described{
     .summary = "segments go up {} as contributions come, from each child by itself",
     .source = "Luo et al. 2018",
     .cost = {.balanced = deep(n / m) + depth * n * gamma / m + (m * c - 1) * n * max(beta, gamma) / m + n * kappa,
-             .after_last = (depth + m) * (alpha + n * beta / m)},
+             .after_last = above(n / m) + (m - 1) * max(fan_above(n / m), n* gamma / m) + depth * n * gamma / m / 2 +
+                           n * kappa + w * any(0)},
     .variants =
         {
             {.name = "event_chain", .shape = &kChain},
@@ -119,7 +120,12 @@ extern constinit const Description event_tree_described{
              .shape = &kBinary,
              .needs = Needs{.commutative = true},
              .sums = Sums::as_they_come},
-            {.name = "event_binomial", .shape = &kBinomial, .sums = Sums::as_they_come},
+            // The children with small sub-trees are through when the others come.
+            {.name = "event_binomial",
+             .shape = &kBinomial,
+             .sums = Sums::as_they_come,
+             .balanced = max(deep(n / m) + depth * n * gamma / m, (c - 1) * n * max(beta, gamma)) +
+                         (m - 1) * n * max(beta, gamma) / m + n * kappa},
             {.name = "event_knomial", .shape = &kQuadrinomial, .sums = Sums::as_they_come},
             {.name = "event_topology",
              .shape = &kByPlaces,

@@ -1,0 +1,125 @@
+#include "catalogue/terms.hpp"
+
+#include <algorithm>
+
+#include "algorithms/parts/segment_stream.hpp"
+#include "algorithms/parts/segments.hpp"
+#include "algorithms/parts/tree_shapes.hpp"
+
+namespace stretto {
+namespace {
+
+bool is_longer(const Hops& a, const Hops& b) { return std::pair(a.far, a.near) > std::pair(b.far, b.near); }
+Hops longer(const Hops& a, const Hops& b) { return is_longer(a, b) ? a : b; }
+
+// A rank in a tree.
+struct Place {
+  int parent = -1;
+  Hops to_parent{};
+  Hops up{};         // to the root
+  Hops down{};       // the longest way to a leaf
+  Hops before{};     // what its parent sends before
+  Hops queued{};     // what is sent before along it
+  Hops children{};   // to all of them
+  Hops wide_down{};  // of the rank below it, or itself, that has most children
+};
+
+Hops operator+(const Hops& a, const Hops& b) { return {a.near + b.near, a.far + b.far}; }
+Hops operator*(double times, const Hops& a) { return {times * a.near, times * a.far}; }
+
+// Of each rank; a parent's number is below those of its children.
+std::vector<Place> places_in(const TreeShape& shape, const Terms& terms) {
+  const auto ranks = static_cast<int>(terms.ranks);
+  const int per_node = std::max(static_cast<int>(terms.ranks_per_node), 1);
+  const bool in_turn = terms.in_turn > 0 && shape != kByPlaces;
+  const auto node_of = [&](int rank) { return in_turn ? rank % terms.in_turn : rank / per_node; };
+  std::vector<Place> all(static_cast<std::size_t>(ranks));
+  const auto at = [&](int rank) -> Place& { return all[static_cast<std::size_t>(rank)]; };
+  const auto parent_of = [&](int rank) {
+    if (shape != kByPlaces) return parent_in(shape, rank);
+    return rank % per_node > 0 ? rank - 1 : rank - per_node;
+  };
+  for (int rank = 1; rank < ranks; ++rank) {
+    Place& mine = at(rank);
+    mine.parent = parent_of(rank);
+    const bool near = node_of(mine.parent) == node_of(rank);
+    mine.to_parent = near ? Hops{1, 0} : Hops{0, 1};
+    mine.up = at(mine.parent).up + mine.to_parent;
+    mine.before = at(mine.parent).children;
+    at(mine.parent).children = mine.before + mine.to_parent;
+  }
+  for (int rank = ranks - 1; rank > 0; --rank) {
+    Place& parent = at(at(rank).parent);
+    const Hops down = at(rank).down + at(rank).to_parent;
+    const Hops queued = at(rank).queued + at(rank).before;
+    const bool as_long = !is_longer(parent.down, down) && !is_longer(down, parent.down);
+    if (is_longer(down, parent.down) || (as_long && is_longer(queued, parent.queued))) parent.queued = queued;
+    parent.down = longer(parent.down, down);
+    parent.wide_down = longer(parent.wide_down, longer(at(rank).wide_down, at(rank).children));
+  }
+  for (Place& mine : all) mine.wide_down = longer(mine.wide_down, mine.children);
+  return all;
+}
+
+}  // namespace
+
+const CallTerms::Tree& CallTerms::tree_of(const TreeShape& shape, bool waits) {
+  for (const Tree& tree : trees_) {
+    if (tree.shape == shape && tree.waits == waits) return tree;
+  }
+  const auto ranks = static_cast<int>(machine_.ranks);
+  const int last = std::max(static_cast<int>(machine_.last), 1);
+  const std::vector<Place> places = places_in(shape, machine_);
+  Tree tree{.shape = shape, .waits = waits};
+  tree.deep = places.front().down;
+  tree.queued = places.front().queued;
+  const double share = static_cast<double>(last) / ranks;
+  for (int first = 0; first < ranks; first += last) {
+    Tree longest;
+    for (int rank = first; rank < std::min(first + last, ranks); ++rank) {
+      const Place& mine = places[static_cast<std::size_t>(rank)];
+      tree.children = longer(tree.children, mine.children);
+      const Hops waiting = waits ? mine.to_parent : Hops{};
+      longest.below = longer(longest.below, waiting + mine.down);
+      longest.wide_below = longer(longest.wide_below, longer(waiting, mine.wide_down));
+      longest.above = longer(longest.above, mine.up);
+      longest.wide_above = longer(longest.wide_above, longer(waits ? mine.children : Hops{}, mine.to_parent));
+    }
+    tree.below = tree.below + share * longest.below;
+    tree.wide_below = tree.wide_below + share * longest.wide_below;
+    tree.above = tree.above + share * longest.above;
+    tree.wide_above = tree.wide_above + share * longest.wide_above;
+  }
+  return trees_.emplace_back(tree);
+}
+
+int CallTerms::depth_of_tree(const TreeShape& shape) const {
+  const auto ranks = static_cast<int>(machine_.ranks);
+  if (shape != kByPlaces) return depth_of(shape, ranks);
+  const int per_node = std::max(static_cast<int>(machine_.ranks_per_node), 1);
+  const int nodes = (ranks + per_node - 1) / per_node;
+  return nodes > 1 && nodes < ranks ? nodes + ranks / nodes : ranks - 1;
+}
+
+Terms CallTerms::of(const Algorithm& algorithm, std::size_t bytes) {
+  Terms terms = machine_;
+  terms.bytes = static_cast<double>(bytes);
+  terms.all_bytes = terms.bytes * terms.ranks;
+  const TreeShape& shape = algorithm.shape == nullptr ? kBinomial : *algorithm.shape;
+  if (algorithm.shape != nullptr) {
+    terms.segments =
+        static_cast<double>(std::max<std::size_t>(eager_segments(plan_, bytes, bytes, depth_of_tree(shape)), 1));
+    terms.sent_ahead = static_cast<double>(kSendsUnderWay);
+  }
+  const Tree& tree = tree_of(shape, terms.waits());
+  terms.deep = tree.deep;
+  terms.queued = tree.queued;
+  terms.children = tree.children;
+  terms.below = tree.below;
+  terms.wide_below = tree.wide_below;
+  terms.above = tree.above;
+  terms.wide_above = tree.wide_above;
+  return terms;
+}
+
+}  // namespace stretto

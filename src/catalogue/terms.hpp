@@ -1,0 +1,43 @@
+// What a formula of costs (core/formula.hpp) is told of a call: the machine's terms and the call's own.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/algorithm.hpp"
+#include "core/costs.hpp"
+#include "core/formula.hpp"
+
+namespace stretto {
+
+/// Of calls of ranks of which so many are on each node and have numbers that follow each other.
+class CallTerms {
+ public:
+  /// `machine` says all but what depends on algorithm and length; `plan` is what the algorithms cut messages by.
+  CallTerms(const Terms& machine, const Costs& plan) : machine_(machine), plan_(plan) {}
+
+  /// Of a message, or a block, of `bytes` bytes; of elements of a byte where their number matters.
+  Terms of(const Algorithm& algorithm, std::size_t bytes);
+
+ private:
+  // Hops as Terms has them.
+  struct Tree {
+    TreeShape shape{};
+    bool waits = false;
+    Hops deep{};
+    Hops queued{};
+    Hops children{};
+    Hops below{};
+    Hops wide_below{};
+    Hops above{};
+    Hops wide_above{};
+  };
+  int depth_of_tree(const TreeShape& shape) const;
+  const Tree& tree_of(const TreeShape& shape, bool waits);
+
+  Terms machine_;
+  Costs plan_;
+  std::vector<Tree> trees_;  // that have been asked for
+};
+
+}  // namespace stretto
