@@ -12,6 +12,8 @@ namespace stretto::mpi {
 
 bool can_share_memory() { return std::getenv("STRETTO_SIM_SHARED_MEMORY") != nullptr; }
 
+bool can_be_measured() { return false; }
+
 std::unique_ptr<Platform> make_platform(const shm::NodeFacts& facts) {
   return std::make_unique<smpi::SimulatedPlatform>(facts);
 }

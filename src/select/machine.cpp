@@ -62,8 +62,10 @@ const MemoryTimes* Machine::work(std::int64_t cores) const {
 Costs Machine::costs(Level level, std::size_t bytes) const {
   Costs costs;
   if (const Link* found = link(level)) {
-    costs.alpha_ns = std::max<std::int64_t>(found->message.at(0), 1);
-    costs.beta_ps_per_byte = std::max<std::int64_t>(found->message.slope_ps(bytes), 1);
+    costs.alpha_ns = std::max<std::int64_t>({found->message.at(0), level < Level::node ? crowded.message_ns : 0, 1});
+    // One message may go quicker than many after each other, where the network takes bursts.
+    const std::int64_t one_ps = found->message.slope_ps(bytes);
+    costs.beta_ps_per_byte = std::max<std::int64_t>({one_ps, found->gap.slope_ps(bytes), 1});
     if (found->eager_bytes > 0) costs.eager_bytes = static_cast<std::size_t>(found->eager_bytes);
   }
   if (const MemoryTimes* found = work(1))

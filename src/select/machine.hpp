@@ -48,17 +48,26 @@ struct MemoryTimes {
   Curve reduce;  // a += b, of floats
 };
 
+/// A message between nodes where all ranks send one at once, each to another node. 0: not known.
+struct Crowded {
+  std::int64_t message_ns = 0;  // of 8 bytes
+  std::int64_t byte_ps = 0;     // more
+};
+
 inline constexpr std::size_t kLevels = 8;  // of topology.hpp
 
 struct Machine {
   static constexpr std::size_t kMostWorks = 8;
+  /// The length that plans ahead take the price of a byte at.
+  static constexpr std::size_t kPlanned = std::size_t{32} << 10;
 
   std::array<std::int64_t, kLevels> known{};    // whether the link is
   std::array<Link, kLevels> links{};            // of ranks that meet in a unit of that level
   std::array<MemoryTimes, kMostWorks> works{};  // by rising numbers of cores
-  std::int64_t line_ns = 0;                     // handing a cache line from one core to another
-  std::int64_t wake_ns = 0;                     // from the call until a sleeping thread runs
-  std::int64_t call_ns = 0;                     // of a collective of the MPI library's that has nothing to do
+  Crowded crowded;
+  std::int64_t line_ns = 0;  // handing a cache line from one core to another
+  std::int64_t wake_ns = 0;  // from the call until a sleeping thread runs
+  std::int64_t call_ns = 0;  // of a collective of the MPI library's that has nothing to do
 
   void know(Level level, const Link& link);
   /// Of that level; where it is not known, of the nearest further out that is, else of the nearest further in. nullptr

@@ -109,6 +109,13 @@ void read_links(Reader& file, Machine& machine) {
   links.finish();
 }
 
+void read_crowded(Reader& file, Machine& machine) {
+  if (!file.all().contains("crowded")) return;
+  Reader entry = file.table("crowded");
+  machine.crowded = {entry.number("message_ns"), entry.number("byte_ps")};
+  entry.finish();
+}
+
 void read_works(Reader& file, Machine& machine) {
   std::size_t count = 0;
   file.tables("work", [&](Reader& entry) {
@@ -142,6 +149,7 @@ MachineFile read(const toml::table& content) {
               on.number("cores", 1), on.number("ranks", 1), on.number("nodes", 1)};
   on.finish();
   read_links(file, found.machine);
+  read_crowded(file, found.machine);
   read_works(file, found.machine);
   Reader times = file.table("times");
   found.machine.line_ns = times.number("line_ns");
@@ -172,7 +180,7 @@ std::string write_machine(const MachineFile& file) {
     works.push_back(
         toml::table{{"cores", work.cores}, {"copy_ns", array_of(work.copy)}, {"reduce_ns", array_of(work.reduce)}});
   }
-  const toml::table content{
+  toml::table content{
       {"schema", kSchema},
       {"lengths", lengths},
       {"measured", toml::table{{"date", file.on.date},
@@ -185,6 +193,10 @@ std::string write_machine(const MachineFile& file) {
       {"times", toml::table{{"line_ns", machine.line_ns}, {"wake_ns", machine.wake_ns}, {"call_ns", machine.call_ns}}},
       {"link", links},
       {"work", works}};
+  if (machine.crowded.message_ns > 0) {
+    content.insert("crowded",
+                   toml::table{{"message_ns", machine.crowded.message_ns}, {"byte_ps", machine.crowded.byte_ps}});
+  }
   std::ostringstream text;
   text << "# What messages, copies and sums take here, in ns by length in bytes: docs/machine.md.\n"
        << toml::toml_formatter(content) << '\n';

@@ -24,6 +24,7 @@ Machine example() {
   machine.know(Level::machine, {line(20'000, 9), line(400, 8), 65'536});
   machine.works[0] = {1, line(1, 3), line(2, 5)};
   machine.works[1] = {4, line(1, 7), line(2, 11)};
+  machine.crowded = {30'000, 16'000};
   machine.line_ns = 200;
   machine.wake_ns = 7'000;
   machine.call_ns = 40;
@@ -76,7 +77,11 @@ TEST(Machine, TakesTheCrowdBelow) {
 
 TEST(Machine, CostsAreOfTheLevelAndTheLength) {
   const Costs costs = example().costs(Level::machine, 64 << 10);
-  EXPECT_EQ(costs.alpha_ns, 20'072);
+  EXPECT_EQ(costs.alpha_ns, 30'000);
+  EXPECT_EQ(example().costs(Level::node, 8).alpha_ns, 516) << "the others are on other nodes";
+  Machine quiet = example();
+  quiet.crowded = {};
+  EXPECT_EQ(quiet.costs(Level::machine, 8).alpha_ns, 20'072);
   EXPECT_EQ(costs.beta_ps_per_byte, 9'000);
   EXPECT_EQ(costs.gamma_ps_per_byte, 5'000);
   const Costs unknown = Machine{}.costs(Level::node, 8);
@@ -94,6 +99,8 @@ TEST(MachineFile, IsReadAsItWasWritten) {
   EXPECT_EQ(read.machine.link(Level::machine)->message.ns, example().link(Level::machine)->message.ns);
   EXPECT_EQ(read.machine.works[1].reduce.ns, example().works[1].reduce.ns);
   EXPECT_EQ(read.machine.wake_ns, 7'000);
+  EXPECT_EQ(read.machine.crowded.message_ns, 30'000);
+  EXPECT_EQ(read.machine.crowded.byte_ps, 16'000);
 }
 
 TEST(MachineFile, WhatIsWrongIsNamed) {
@@ -111,6 +118,7 @@ TEST(MachineFile, WhatIsWrongIsNamed) {
            {"[link.node]", "[link.nodes]", "m.toml: link.nodes: is not known here"},
            {"gap_ns = [ 98,", "gap_ns = [", "m.toml: link.node.gap_ns: must be a list of 8 numbers"},
            {"gap_ns = [ 98,", "gap_ns = [ 98.5,", "m.toml: link.node.gap_ns: must hold whole numbers"},
+           {"byte_ps = 16000", "byte_ps = -1", "m.toml: crowded.byte_ps: must be a whole number from 0"},
            {"cores = 4", "cores = 1", "m.toml: work.cores: must rise"},
            {"[times]", "[time]", "m.toml: times: is missing"},
            {"wake_ns = 7000", "wake_ns = 7000\nslep_ns = 1", "m.toml: times.slep_ns: is not known here"},

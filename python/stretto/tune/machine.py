@@ -49,6 +49,7 @@ class Machine:
     links: dict[str, Link]
     works: list[Work]
     times: dict[str, int]  # ns
+    crowded: dict[str, int] | None  # of several nodes, where all ranks send at once: message_ns, byte_ps
 
 
 def read_machine(path: Path) -> Machine:
@@ -68,6 +69,7 @@ def read_machine(path: Path) -> Machine:
             {level: Link(**link) for level, link in content["link"].items()},
             [Work(**work) for work in content["work"]],
             content["times"],
+            content.get("crowded"),
         )
     except (KeyError, TypeError) as error:
         raise StrettoError(f"{path}: not a machine of schema {SCHEMA}: {error}") from error
@@ -99,6 +101,9 @@ def show_machine(machine: Machine, console: Console) -> None:
         links.add_row(f"{level}, eager to {link.eager_bytes}", *_microseconds(link.message_ns))
         links.add_row("  one after the other", *_microseconds(link.gap_ns))
     console.print(links)
+    if machine.crowded:
+        console.print(f"all ranks to other nodes at once: {machine.crowded['message_ns'] / 1000:.3g} us "
+                      f"and {machine.crowded['byte_ps'] / 1000:.3g} ns a byte", highlight=False)  # fmt: skip
     works = _table("memory, GB/s, by bytes", "cores at once", lengths)
     for work in machine.works:
         works.add_row(f"{work.cores}: copy", *_rates(lengths, work.copy_ns))

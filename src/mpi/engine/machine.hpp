@@ -19,6 +19,9 @@ namespace stretto::mpi {
 /// Whether the ranks of a node can have memory in common.
 bool can_share_memory();
 
+/// Whether the clock tells what things take on it.
+bool can_be_measured();
+
 std::unique_ptr<Platform> make_platform(const shm::NodeFacts& facts);
 
 /// By which files and messages know this node.

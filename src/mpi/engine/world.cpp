@@ -4,11 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <unordered_map>
 
+#include "core/clock.hpp"
 #include "mpi/engine/machine.hpp"
 #include "mpi/engine/machine_measurement.hpp"
 #include "mpi/entry/native.hpp"
+#include "mpi/places/measurement.hpp"
+#include "select/rules.hpp"
 #include "transport/shm/single_copy.hpp"
 
 namespace stretto::mpi {
@@ -43,8 +47,33 @@ void World::open(const Configuration& configuration) {
   learn(cards);
   channel_ = Channel::open(carrier_.comm, carrier_, 1);
   places_ = discover_places(carrier_.comm, nodes_, configuration);
-  if (!configuration.machine_file.empty()) machine_ = share_machine(configuration.machine_file, carrier_.comm);
+  know_machine(configuration);
   if (configuration.remote_words) words_ = make_window_of_words(carrier_.comm, count_nodes(nodes_) < carrier_.size);
+}
+
+// Between nodes algorithms are chosen by what they are predicted to take.
+void World::know_machine(const Configuration& configuration) {
+  if (!configuration.machine_file.empty()) {
+    if (const auto machine = share_machine(configuration.machine_file, carrier_.comm)) {
+      machine_ = *machine;
+      return;
+    }
+  }
+  const bool chooses =
+      std::ranges::any_of(kCollectives, [&](Collective collective) { return may_serve(configuration, collective); });
+  if (!chooses || !can_be_measured() || count_nodes(nodes_) == 1) return;
+  const std::int64_t begin = monotonic_ns();
+  machine_ = measure_in_brief(*channel_, carrier_.comm, topology_of(*channel_, nodes_));
+  if (!configuration.verbose || carrier_.rank != 0) return;
+  const Costs near = machine_.costs(Level::node, Machine::kPlanned);
+  const Costs far = machine_.costs(Level::machine, Machine::kPlanned);
+  std::fprintf(
+      stderr,
+      "stretto: between nodes %.1f us and %.2f ns a byte, %.2f where all ranks send at once, within %.1f us and "
+      "%.2f ns a byte: found out in %.0f ms\n",
+      static_cast<double>(far.alpha_ns) / 1e3, static_cast<double>(far.beta_ps_per_byte) / 1e3,
+      static_cast<double>(machine_.crowded.byte_ps) / 1e3, static_cast<double>(near.alpha_ns) / 1e3,
+      static_cast<double>(near.beta_ps_per_byte) / 1e3, static_cast<double>(monotonic_ns() - begin) / 1e6);
 }
 
 void World::close() {
@@ -117,9 +146,7 @@ std::vector<pid_t> World::readable(const Channel& members, const std::vector<int
 }
 
 Costs World::costs_of(const std::vector<int>& nodes_of_members) const {
-  constexpr std::size_t kSegment = std::size_t{32} << 10;  // which plans ahead are about
-  if (!machine_) return {};
-  return machine_->costs(count_nodes(nodes_of_members) == 1 ? Level::node : Level::machine, kSegment);
+  return machine_.costs(count_nodes(nodes_of_members) == 1 ? Level::node : Level::machine, Machine::kPlanned);
 }
 
 std::vector<int> World::nodes_of(const Channel& members) const {

@@ -11,7 +11,6 @@
 
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "mpi/engine/failures.hpp"
@@ -59,6 +58,8 @@ class World {
   Topology topology_of(const Channel& members, const std::vector<int>& nodes_of_members) const;
   /// As the algorithms of a communicator plan ahead with them, where `nodes_of_members` tells of its nodes.
   Costs costs_of(const std::vector<int>& nodes_of_members) const;
+  /// The same on all ranks.
+  const Machine& machine() const { return machine_; }
   /// nullptr where nobody wants one, or the MPI library has none.
   WindowOfWords* words() { return words_.get(); }
 
@@ -73,6 +74,7 @@ class World {
   };
   Card find_node(std::size_t memory_limit);
   void learn(const std::vector<Card>& cards);
+  void know_machine(const Configuration& configuration);
 
   PrivateCommunicator carrier_;
   Failures failures_;
@@ -86,7 +88,7 @@ class World {
   shm::Doorbell* doorbell_ = nullptr;
   std::unique_ptr<Channel> channel_;
   Places places_;
-  std::optional<Machine> machine_;  // as a file has it that the user has named
+  Machine machine_;  // as a file has it that the user has named, or measured in brief; of one node perhaps unknown
   std::unique_ptr<WindowOfWords> words_;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/median.hpp"
 #include "mpi/places/asleep.hpp"
 #include "mpi/places/memory_times.hpp"
 
@@ -64,12 +65,12 @@ class Turns {
   const Channel& channel_;
 };
 
-void measure_pair(const Channel& channel, const Pair& pair, Machine& machine) {
+void measure_pair(const Channel& channel, const Pair& pair, const Care& care, Machine& machine) {
   const Turns turns(channel);
   if (turns.at_first() && pair.measures != 0) turns.give(pair.measures);
   if (turns.is(pair.measures)) {
     if (pair.measures != 0) turns.await();
-    const Link link = measure_link(channel, pair.answers);
+    const Link link = measure_link(channel, pair.answers, care);
     pair.measures == 0 ? machine.know(pair.level, link) : turns.tell(link);
   } else if (turns.is(pair.answers)) {
     answer_link(channel, pair.measures);
@@ -107,17 +108,82 @@ void measure_crowd(const Channel& channel, const std::vector<int>& crowd, Memory
   if (std::ranges::find(crowd, channel.rank()) == crowd.end()) return;
   if (!turns.at_first()) {
     turns.await();
-    turns.tell(measure_memory());
+    turns.tell(measure_memory(kThorough));
     return;
   }
   for (std::size_t i = 1; i < crowd.size(); ++i) turns.give(crowd[i]);
-  work = measure_memory();
+  work = measure_memory(kThorough);
   work.cores = static_cast<std::int64_t>(crowd.size());
   for (std::size_t i = 1; i < crowd.size(); ++i) {
     const MemoryTimes other = turns.take<MemoryTimes>(crowd[i]);
     take_slower(work.copy, other.copy);
     take_slower(work.reduce, other.reduce);
   }
+}
+
+// Rounds of a dissemination over the nodes, of all ranks, each of which sends to another node and receives from one in
+// every round. By places, as ranks of a node may have any numbers.
+class Rounds {
+ public:
+  Rounds(const Channel& channel, const Topology& topology, int a_node)
+      : channel_(channel), topology_(topology), a_node_(a_node) {}
+
+  std::int64_t count() const {
+    std::int64_t rounds = 1;
+    for (int distance = 2 * a_node_; distance < channel_.size(); distance *= 2) ++rounds;
+    return rounds;
+  }
+
+  // What a message of so many bytes takes, so many times but for the first; in ns.
+  std::vector<std::int64_t> times_of(std::size_t bytes, int times_in_all) const {
+    const std::vector<std::byte> sent(bytes);
+    std::vector<std::byte> received(bytes);
+    std::vector<std::int64_t> times;
+    for (int time = 0; time < times_in_all; ++time) {
+      const std::int64_t begin = monotonic_ns();
+      for (int distance = a_node_; distance < channel_.size(); distance *= 2) exchange(distance, sent, received);
+      if (time > 0) times.push_back((monotonic_ns() - begin) / count());
+    }
+    return times;
+  }
+
+ private:
+  int rank_at(int place) const { return topology_.rank_at((place + channel_.size()) % channel_.size()); }
+
+  void exchange(int distance, const std::vector<std::byte>& sent, std::vector<std::byte>& received) const {
+    const int place = topology_.place_of(channel_.rank());
+    MPI_Request request = MPI_REQUEST_NULL;
+    PMPI_Irecv(received.data(), static_cast<int>(received.size()), MPI_BYTE, channel_.real(rank_at(place - distance)),
+               channel_.own_tag(kTurns), channel_.comm(), &request);
+    channel_.send(sent.data(), sent.size(), rank_at(place + distance), kTurns);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+
+  const Channel& channel_;
+  const Topology& topology_;
+  int a_node_;
+};
+
+// As rank 0 finds. All come at once, and know the links.
+Crowded share_crowded(const Channel& channel, MPI_Comm comm, const Topology& topology, const Machine& links) {
+  constexpr std::int64_t kShort = 8;
+  constexpr std::int64_t kOfNode = 128 << 10;            // bytes, more than networks take in a burst
+  constexpr std::int64_t kPicoseconds = 10'000'000'000;  // for long messages
+  constexpr int kTimes = 4;
+  const auto a_node = static_cast<std::int64_t>(mates_of_first(topology).size());
+  if (a_node >= channel.size()) return {};
+  const Rounds rounds(channel, topology, static_cast<int>(a_node));
+  const std::int64_t byte_ps = links.costs(Level::machine, Machine::kPlanned).beta_ps_per_byte;
+  const std::int64_t in_time = kPicoseconds / std::max<std::int64_t>(kTimes * rounds.count() * a_node * byte_ps, 1);
+  const auto bytes = std::clamp<std::int64_t>(std::min(kOfNode / a_node, in_time), 1 << 10, 32 << 10);
+  std::vector<std::int64_t> times = rounds.times_of(kShort, 3 * kTimes);
+  const std::vector<std::int64_t> longer = rounds.times_of(static_cast<std::size_t>(bytes), kTimes);
+  const std::int64_t more_ns = std::ranges::min(longer) - std::ranges::min(times);  // what disturbs would add up
+  Crowded crowded;
+  crowded.message_ns = std::max<std::int64_t>(median(times), 1);
+  crowded.byte_ps = std::max<std::int64_t>(more_ns, 0) * 1000 / (bytes - kShort);
+  broadcast_asleep(&crowded, sizeof crowded, MPI_BYTE, 0, comm);
+  return crowded;
 }
 
 std::int64_t measure_call(MPI_Comm self) {
@@ -127,11 +193,44 @@ std::int64_t measure_call(MPI_Comm self) {
   return std::max<std::int64_t>((monotonic_ns() - begin) / kCalls, 1);
 }
 
+// To an eighth of a power of two.
+std::int64_t rounded(std::int64_t ns) {
+  std::int64_t unit = 1;
+  while (16 * unit <= ns) unit *= 2;
+  return (ns + unit / 2) / unit * unit;
+}
+
+void round(Curve& curve) {
+  for (std::int64_t& ns : curve.ns) ns = rounded(ns);
+}
+
 }  // namespace
+
+Machine measure_in_brief(const Channel& channel, MPI_Comm comm, const Topology& topology) {
+  Machine machine;
+  for (const Pair& pair : find_pairs(topology)) {
+    if (pair.level < Level::node) measure_pair(channel, pair, kBrief, machine);
+    if (pair.level == Level::node) measure_pair(channel, pair, kBriefest, machine);
+  }
+  if (channel.rank() == 0) {
+    MemoryTimes& work = machine.works.front() = measure_memory(kBriefest);
+    work.cores = 1;
+    round(work.copy);
+    round(work.reduce);
+    for (Link& link : machine.links) {
+      round(link.message);
+      round(link.gap);
+    }
+  }
+  broadcast_asleep(&machine, sizeof machine, MPI_BYTE, 0, comm);
+  const Crowded crowded = share_crowded(channel, comm, topology, machine);
+  machine.crowded = {rounded(crowded.message_ns), rounded(crowded.byte_ps)};
+  return machine;
+}
 
 Machine measure_machine(const Channel& channel, MPI_Comm comm, MPI_Comm self, const Topology& topology) {
   Machine machine;
-  for (const Pair& pair : find_pairs(topology)) measure_pair(channel, pair, machine);
+  for (const Pair& pair : find_pairs(topology)) measure_pair(channel, pair, kThorough, machine);
   const std::vector<int> mates = mates_of_first(topology);
   std::size_t next = 0;
   for (const std::size_t size : crowds(mates.size())) {
@@ -144,6 +243,7 @@ Machine measure_machine(const Channel& channel, MPI_Comm comm, MPI_Comm self, co
     machine.call_ns = measure_call(self);
   }
   broadcast_asleep(&machine, sizeof machine, MPI_BYTE, 0, comm);
+  machine.crowded = share_crowded(channel, comm, topology, machine);
   return machine;
 }
 

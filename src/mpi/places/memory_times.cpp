@@ -21,19 +21,19 @@
 namespace stretto::mpi {
 namespace {
 
-// What `once` takes, of so many in a row that the clock does not matter, for about kPointNs in all.
+// What `once` takes, of so many in a row that the clock does not matter, for about `all_ns` in all.
 template <typename Once>
-std::int64_t time_of(const Once& once) {
+std::int64_t time_of(const Once& once, std::int64_t all_ns) {
   once();
   std::int64_t best = 0;
   std::int64_t times = 1;
-  const std::int64_t deadline = monotonic_ns() + kPointNs;
+  const std::int64_t deadline = monotonic_ns() + all_ns;
   do {
     const std::int64_t begin = monotonic_ns();
     for (std::int64_t i = 0; i < times; ++i) once();
     const std::int64_t taken = monotonic_ns() - begin;
     const std::int64_t each = taken / times;
-    if (taken < kPointNs / 8) {
+    if (taken < all_ns / 8) {
       times *= 2;
       best = each;
     } else {
@@ -115,10 +115,10 @@ class Hands {
 
 }  // namespace
 
-MemoryTimes measure_memory() {
+MemoryTimes measure_memory(const Care& care) {
   MemoryTimes work;
   const Reduction sum = predefined_reduction(Operation::sum, Element::float32);
-  const std::int64_t deadline = monotonic_ns() + kCurvesNs;
+  const std::int64_t deadline = monotonic_ns() + care.curves_ns;
   std::vector<std::byte> from;
   std::vector<std::byte> to;
   std::size_t known = 0;
@@ -131,8 +131,8 @@ MemoryTimes measure_memory() {
       asm volatile("" : : "r"(to.data()) : "memory");
     };
     const auto reduce = [&] { sum.combine(from.data(), to.data(), bytes / sizeof(float), nullptr); };
-    work.copy.ns[known] = time_of(copy);
-    work.reduce.ns[known] = time_of(reduce);
+    work.copy.ns[known] = time_of(copy, care.point_ns);
+    work.reduce.ns[known] = time_of(reduce, care.point_ns);
   }
   work.copy.extend_from(known);
   work.reduce.extend_from(known);

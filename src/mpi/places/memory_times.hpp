@@ -9,7 +9,7 @@
 namespace stretto::mpi {
 
 /// Of this rank; `cores` is left to the caller, who knows how many ranks do the same now.
-MemoryTimes measure_memory();
+MemoryTimes measure_memory(const Care& care);
 
 /// Handing a cache line from one core to another, and waking a thread that sleeps on another; in ns, 0 where there
 /// is one core only, or no second thread.

@@ -22,7 +22,9 @@ enum Stream : std::uint32_t { kOrders, kData, kSignals };
 
 constexpr std::size_t kShort = std::size_t{32} << 10;
 constexpr std::size_t kLong = std::size_t{2} << 20;
-int batch_of(std::size_t bytes) { return bytes <= kShort ? 20 : bytes <= kLong ? 4 : 2; }
+int batch_of(std::size_t bytes, const Care& care) {
+  return bytes < kShort ? care.short_trips : bytes == kShort ? care.middle_trips : bytes <= kLong ? 4 : 2;
+}
 
 // A message that nobody receives yet is eager if it is gone after so long.
 constexpr std::int64_t kPatienceNs = 300'000;
@@ -31,14 +33,16 @@ constexpr std::size_t kMostEager = std::size_t{4} << 20;
 
 class Measurer {
  public:
-  Measurer(const Channel& channel, int peer) : channel_(channel), peer_(peer), buffer_(Curve::kLengths.back()) {}
+  Measurer(const Channel& channel, int peer, const Care& care) : channel_(channel), peer_(peer), care_(care) {}
 
   Link measure() {
     Link link;
-    const std::int64_t deadline = monotonic_ns() + kCurvesNs;
+    const std::int64_t deadline = monotonic_ns() + care_.curves_ns;
     std::size_t known = 0;
-    for (; known < Curve::kLengths.size() && (known < 2 || monotonic_ns() < deadline); ++known) {
+    for (; known < Curve::kLengths.size(); ++known) {
       const std::size_t bytes = Curve::kLengths[known];
+      if (known >= 2 && monotonic_ns() + least_ns(link, known) > deadline) break;
+      buffer_.resize(bytes);
       link.message.ns[known] = message_ns(bytes);
       link.gap.ns[known] = gap_ns(bytes);
     }
@@ -52,12 +56,22 @@ class Measurer {
  private:
   void tell(const Order& order) const { channel_.send(&order, sizeof order, peer_, kOrders); }
 
+  // What both times at the next length take at least, if a byte takes as long as at the last one.
+  std::int64_t least_ns(const Link& link, std::size_t next) const {
+    const auto longer = static_cast<std::int64_t>(Curve::kLengths[next] / Curve::kLengths[next - 1]);
+    const bool by_bytes = link.message.ns[next - 1] > 2 * link.message.ns[0];
+    const std::int64_t message_ns = link.message.ns[next - 1] * (by_bytes ? longer : 1);
+    const std::int64_t messages =
+        batch_of(Curve::kLengths[next], care_);  // there and back, then once and twice as many
+    return (2 + 3) * messages * message_ns;
+  }
+
   // Half a round trip.
   std::int64_t message_ns(std::size_t bytes) {
     std::vector<std::int64_t> trips;
-    const std::int64_t deadline = monotonic_ns() + kPointNs;
+    const std::int64_t deadline = monotonic_ns() + care_.point_ns;
     do {
-      const int times = batch_of(bytes);
+      const int times = batch_of(bytes, care_);
       tell({Order::ping, times, bytes});
       for (int trip = 0; trip < times; ++trip) {
         const std::int64_t begin = monotonic_ns();
@@ -72,8 +86,8 @@ class Measurer {
   // What twice as many messages take longer: beginning and end are the same.
   std::int64_t gap_ns(std::size_t bytes) {
     std::vector<std::int64_t> gaps;
-    const int times = batch_of(bytes);
-    const std::int64_t deadline = monotonic_ns() + kPointNs;
+    const int times = batch_of(bytes, care_);
+    const std::int64_t deadline = monotonic_ns() + care_.point_ns;
     do {
       const std::int64_t once = stream_ns(bytes, times);
       gaps.push_back((stream_ns(bytes, 2 * times) - once) / times);
@@ -92,8 +106,8 @@ class Measurer {
     return monotonic_ns() - begin;
   }
 
-  // To a sixteenth.
   std::size_t eager_bytes() {
+    buffer_.resize(kMostEager + kMostEager / 2);
     std::size_t eager = kLeastEager;
     if (!leaves_early(eager)) return 0;
     while (eager < kMostEager && leaves_early(2 * eager)) eager *= 2;
@@ -101,7 +115,7 @@ class Measurer {
     const std::size_t step = eager / 16;
     std::size_t least = 0;
     std::size_t most = 16;
-    while (most - least > 1) {
+    while (most - least > care_.eager_sixteenths) {
       const std::size_t middle = (least + most) / 2;
       (leaves_early(eager + middle * step) ? least : most) = middle;
     }
@@ -127,12 +141,15 @@ class Measurer {
 
   const Channel& channel_;
   int peer_;
+  Care care_;
   std::vector<std::byte> buffer_;
 };
 
 }  // namespace
 
-Link measure_link(const Channel& channel, int peer) { return Measurer(channel, peer).measure(); }
+Link measure_link(const Channel& channel, int peer, const Care& care) {
+  return Measurer(channel, peer, care).measure();
+}
 
 void answer_link(const Channel& channel, int peer) {
   std::vector<std::byte> buffer;
