@@ -1,10 +1,6 @@
 #include "select/rules.hpp"
 
-#include <array>
-#include <atomic>
-#include <string>
-
-#include "core/costs.hpp"
+#include "select/forecast.hpp"
 
 namespace stretto {
 namespace {
@@ -30,22 +26,9 @@ struct Named {
   const Algorithm* gather_nonblocking = find_algorithm(Collective::gather, "linear_nonblocking");
   const Algorithm* scatter_nonblocking = find_algorithm(Collective::scatter, "linear_nonblocking");
   const Algorithm* announced_linear = find_algorithm(Collective::scatter, "announced_linear");
-  const Algorithm* reduce_chain = find_algorithm(Collective::reduce, "event_chain");
-  const Algorithm* bcast_tree = find_algorithm(Collective::bcast, "event_binary");
-  const Algorithm* bcast_chain = find_algorithm(Collective::bcast, "event_chain");
-  const Algorithm* reduce_chain_by_places = find_algorithm(Collective::reduce, "event_chain@topology");
-  const Algorithm* bcast_chain_by_places = find_algorithm(Collective::bcast, "event_chain@topology");
   const Algorithm* allgather_copy = find_algorithm(Collective::allgather, "arrival_copy");
-  const Algorithm* allgather_ring = find_algorithm(Collective::allgather, "ring");
-  const Algorithm* reduce_scatter_ring = find_algorithm(Collective::reduce_scatter_block, "ring");
   const Algorithm* reduce_scatter_block_pairwise = find_algorithm(Collective::reduce_scatter_block, "pairwise");
   const Algorithm* reduce_scatter_pairwise = find_algorithm(Collective::reduce_scatter, "pairwise");
-  const Algorithm* allreduce_by_places = find_algorithm(Collective::allreduce, "rabenseifner@topology");
-  const Algorithm* reduce_stages = find_algorithm(Collective::reduce, "hierarchical(event_chain,event_chain)");
-  const Algorithm* bcast_stages = find_algorithm(Collective::bcast, "hierarchical(event_chain,event_chain)");
-  const Algorithm* short_reduce_stages =
-      find_algorithm(Collective::reduce, "hierarchical(binomial,reduce_scatter_gather)");
-  const Algorithm* short_bcast_stages = find_algorithm(Collective::bcast, "hierarchical(binomial,scatter_allgather)");
   const Algorithm* gather_background = find_algorithm(Collective::gather, "background_linear_nonblocking");
 };
 const Named& known() {
@@ -61,84 +44,19 @@ constexpr std::size_t kLinearFrom = 32 * kKiB;
 constexpr std::size_t kAnnouncedFrom = 128 * kKiB;
 constexpr int kMostRanks = 64;
 
-// The same, balanced, against the best that Open MPI can be forced to (bench/experiments/pipelining.py): from 32 KiB a
-// rank on a chain takes 0.5 to 0.7 of it in bcast and reduce, a ring in segments 0.8 to 1.0 in allreduce; of its
-// default 0.2 to 0.8. Blocks of 64 KiB and more around a ring: in allgather 1.0, of the default 0.6 to 0.8, in
-// reduce_scatter_block 0.5.
-constexpr std::size_t kPipelinedFrom = 32 * kKiB;
-constexpr std::size_t kAroundFrom = 64 * kKiB;
-// Shorter broadcasts in a binary tree, on 4, 8 and 16 nodes: 0.4 to 0.7 of Open MPI's default, 0.8 to 1.6 of its best.
-constexpr std::size_t kTreeFrom = 64 * kKiB;
-
-// The ring whose messages are as long as the MPI library sends at once: the block of a rank in a segment. Where nodes
-// have several ranks each, it leaves and enters a node once.
-const Algorithm* segmented_ring(int ranks, bool by_places) {
-  static std::array<std::array<std::atomic<const Algorithm*>, kMostRanks + 1>, 2> known_rings{};
-  std::atomic<const Algorithm*>& ring = known_rings[by_places ? 1 : 0][static_cast<std::size_t>(ranks)];
-  if (ring == nullptr) {
-    const std::size_t segment = Costs{}.eager_bytes / kKiB * static_cast<std::size_t>(ranks);
-    const std::string name = by_places ? "ring@topology+" : "ring+";
-    ring = find_algorithm(Collective::allreduce, name + std::to_string(segment) + "K");
-  }
-  return ring;
-}
-
-// Nodes with several ranks each, on 8 and 4 emulated ones with 16 ranks at 1 gbit, balanced
-// (bench/experiments/shared_nodes.py): of Open MPI's default 0.2 to 0.9, of the best that it can be forced to 0.4
-// to 1.4. A chain over all ranks needs long messages to be worth its length; below, one over the nodes and one in each
-// need a message of as many parts as there are nodes, and shorter ones are halved on their way. A short allreduce gains
-// where ranks are scattered over nodes (0.3 to 0.6); where those of a node follow one another it took 0.9 to 1.35, and
-// is the MPI library's.
-constexpr std::size_t kByPlacesFrom = 64 * kKiB;
-constexpr std::size_t kOneChainFrom = std::size_t{4} << 20;
-
-const Algorithm* rule_by_places(const CallFacts& facts) {
-  if (facts.bytes < kByPlacesFrom) return nullptr;
-  const bool fills_pipeline = facts.bytes >= kPipelinedFrom * static_cast<std::size_t>(facts.ranks);
-  const bool fills_one_chain = fills_pipeline && facts.bytes >= kOneChainFrom;
-  const bool fills_two_chains = facts.bytes >= kPipelinedFrom * static_cast<std::size_t>(facts.shared_nodes.count);
-  switch (facts.collective) {
-    case Collective::allreduce:
-      if (fills_pipeline) return segmented_ring(facts.ranks, true);
-      return facts.shared_nodes.scattered ? known().allreduce_by_places : nullptr;
-    case Collective::reduce:
-      if (fills_one_chain) return known().reduce_chain_by_places;
-      return fills_two_chains ? known().reduce_stages : known().short_reduce_stages;
-    case Collective::bcast:
-      if (fills_one_chain) return known().bcast_chain_by_places;
-      return fills_two_chains ? known().bcast_stages : known().short_bcast_stages;
-    default:
-      return nullptr;
-  }
-}
-
 // A background thread costs the program CPU time, so it has to be asked for (STRETTO_BACKGROUND=thread). Then a late
 // root finds the blocks of its gather there. A scatter's data is not there before its root.
 const Algorithm* rule_between_nodes(const CallFacts& facts, bool background) {
-  if (facts.ranks > kMostRanks) return nullptr;
-  const Algorithm* const by_places = facts.shared_nodes.count > 0 ? rule_by_places(facts) : nullptr;
-  if (by_places != nullptr && (facts.commutative || !by_places->needs.commutative)) return by_places;
-  const bool fills_pipeline = facts.bytes >= kPipelinedFrom * static_cast<std::size_t>(facts.ranks);
   switch (facts.collective) {
-    case Collective::allreduce:
-      return fills_pipeline ? segmented_ring(facts.ranks, false) : nullptr;
-    case Collective::reduce:
-      return fills_pipeline ? known().reduce_chain : nullptr;
-    case Collective::bcast:
-      if (fills_pipeline) return known().bcast_chain;
-      return facts.bytes >= kTreeFrom ? known().bcast_tree : nullptr;
-    case Collective::allgather:
-      return facts.bytes >= kAroundFrom ? known().allgather_ring : nullptr;
-    case Collective::reduce_scatter_block:
-      return facts.bytes >= kAroundFrom ? known().reduce_scatter_ring : nullptr;
     case Collective::scatter:
-      if (facts.bytes < kLinearFrom) return nullptr;
+      if (facts.bytes < kLinearFrom || facts.ranks > kMostRanks) return nullptr;
       return facts.bytes < kAnnouncedFrom ? known().scatter_nonblocking : known().announced_linear;
     case Collective::gather:
-      if (facts.bytes < kLinearFrom) return nullptr;
+      if (facts.bytes < kLinearFrom || facts.ranks > kMostRanks) return nullptr;
       return background ? known().gather_background : known().gather_nonblocking;
     default:
-      return nullptr;
+      return facts.forecast == nullptr ? nullptr
+                                       : facts.forecast->best(facts.collective, facts.bytes, facts.commutative);
   }
 }
 
@@ -186,15 +104,19 @@ const Algorithm* rule(const CallFacts& facts, bool background) {
   return nullptr;
 }
 
+// Shorter blocks are the MPI library's without asking: on one node all are, and to ask takes an engine.
+constexpr std::size_t kScatteredFrom = 2 * kKiB;
+
 // Whether the rule may name an algorithm, on one node or between nodes: which of both is not known yet.
 bool rule_may_serve(Collective collective, std::size_t bytes, int ranks) {
   switch (collective) {
     case Collective::scatter:
     case Collective::gather:
-    case Collective::allgather:
       return is_worth_copying(bytes, ranks);
+    case Collective::allgather:
+      return is_worth_copying(bytes, ranks) || ranks > kMostRanks;
     case Collective::reduce_scatter_block:
-      return bytes >= kAroundFrom && ranks <= kMostRanks;
+      return bytes >= kScatteredFrom;
     case Collective::allreduce:
     case Collective::reduce:
     case Collective::bcast:

@@ -8,6 +8,8 @@
 
 namespace stretto {
 
+class Forecast;
+
 /// The nodes of a communicator of which some has several ranks, and none has all.
 struct SharedNodes {
   int count = 0;           // 0: one rank a node, or one node
@@ -28,6 +30,7 @@ struct CallFacts {
   bool may_begin_ahead = false;  // of the program
   SharedNodes shared_nodes{};
   bool remote_words = false;
+  Forecast* forecast = nullptr;  // of what is taken between nodes; without one most is left to the MPI library
 };
 
 /// By how far apart ranks have arrived of late (Board::recent_skew_ns).

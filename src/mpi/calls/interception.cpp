@@ -34,7 +34,7 @@ const Algorithm* Interception::choose_for(const CallOutline& call) const {
   return choose(runtime_.configuration(),
                 {collective_, call.bytes(), call.element_bytes, call.commutative, communicator_->size,
                  engine.shares_memory(), engine.max_pool_window(), is_uneven(engine.recent_skew_ns()),
-                 engine.may_begin_ahead(), engine.shared_nodes(), engine.has_words()});
+                 engine.may_begin_ahead(), engine.shared_nodes(), engine.has_words(), engine.forecast()});
 }
 
 // Whether the MPI library is to serve a call that Stretto could.

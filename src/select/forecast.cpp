@@ -1,0 +1,238 @@
+#include "select/forecast.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "catalogue/catalogue.hpp"
+#include "compose/pipelining.hpp"
+
+namespace stretto {
+namespace {
+
+constexpr std::size_t kKiB = 1024;
+constexpr std::size_t kPlanned = Machine::kPlanned;
+
+// As the algorithms of a communicator on several nodes plan ahead with them (mpi/engine/world.cpp).
+Costs costs_between(const Machine& machine) { return machine.costs(Level::machine, kPlanned); }
+
+// Within a node where nothing is known: a quarter of a network's latency, bytes at twice its rate.
+Costs costs_within(const Machine& machine) {
+  Costs costs = machine.costs(Level::node, kPlanned);
+  if (machine.link(Level::node) == nullptr) {
+    costs.alpha_ns /= 4;
+    costs.beta_ps_per_byte /= 2;
+  }
+  return costs;
+}
+
+// Where it is not known, nothing.
+double gap_of(const Machine& machine, Level level) {
+  const Link* const link = machine.link(level);
+  return link == nullptr ? 0 : static_cast<double>(link->gap.at(0));
+}
+
+Terms terms_of(const Machine& machine, double handshakes, int ranks, int per_node) {
+  constexpr double kPicoseconds = 1000;  // in a ns
+  constexpr double kCopy = 0.05;         // ns a byte, and
+  constexpr double kLine = 200;          // ns, where they are not known
+  const Costs far = per_node < ranks ? costs_between(machine) : costs_within(machine);
+  const Costs near = costs_within(machine);
+  const MemoryTimes* const work = machine.work(1);
+  Terms terms;
+  terms.ranks = ranks;
+  terms.ranks_per_node = per_node;
+  terms.alpha_ns = static_cast<double>(far.alpha_ns);
+  terms.beta_ns = static_cast<double>(far.beta_ps_per_byte) / kPicoseconds;
+  terms.near_alpha_ns = static_cast<double>(near.alpha_ns);
+  terms.near_beta_ns = static_cast<double>(near.beta_ps_per_byte) / kPicoseconds;
+  terms.crowded_beta_ns = static_cast<double>(machine.crowded.byte_ps) / kPicoseconds;
+  terms.gap_ns = gap_of(machine, per_node < ranks ? Level::machine : Level::node);
+  terms.near_gap_ns = gap_of(machine, Level::node);
+  terms.gamma_ns = static_cast<double>(far.gamma_ps_per_byte) / kPicoseconds;
+  terms.copy_ns = work == nullptr ? kCopy : static_cast<double>(work->copy.slope_ps(kPlanned)) / kPicoseconds;
+  terms.line_ns = machine.line_ns > 0 ? static_cast<double>(machine.line_ns) : kLine;
+  terms.handshakes = handshakes;
+  terms.eager_bytes = static_cast<double>(far.eager_bytes + 1);
+  return terms;
+}
+
+CallTerms call_terms(const Machine& machine, double handshakes, int ranks, int per_node) {
+  return {terms_of(machine, handshakes, ranks, per_node), costs_between(machine)};
+}
+
+CallTerms by_number(const Machine& machine, double handshakes, const NodeLayout& layout) {
+  const int per_node = layout.placement == Placement::other ? 1 : layout.most_on_a_node();
+  Terms terms = terms_of(machine, handshakes, layout.ranks, per_node);
+  if (layout.placement == Placement::in_turn) terms.in_turn = layout.nodes;
+  return {terms, costs_between(machine)};
+}
+
+using Names = std::span<const std::string_view>;
+
+// Those that are the best for some lengths and ranks. Of two that cost the same the first is taken.
+constexpr std::string_view kAllreduces[] = {"recursive_doubling", "ring", "rabenseifner"};
+constexpr std::string_view kAllreducesByPlaces[] = {"recursive_doubling@topology", "ring@topology",
+                                                    "rabenseifner@topology"};
+constexpr std::string_view kReduces[] = {"binomial", "event_knomial", "event_binary", "reduce_scatter_gather",
+                                         "event_chain"};
+constexpr std::string_view kReducesByPlaces[] = {"hierarchical(event_knomial,event_knomial)",
+                                                 "hierarchical(binomial,reduce_scatter_gather)",
+                                                 "hierarchical(event_chain,event_chain)", "event_chain@topology"};
+constexpr std::string_view kBcasts[] = {"binomial",     "event_knomial",     "event_binomial",
+                                        "event_binary", "scatter_allgather", "event_chain"};
+constexpr std::string_view kBcastsByPlaces[] = {
+    "hierarchical(event_knomial,event_knomial)", "event_knomial@topology",
+    "hierarchical(event_binary,event_binary)",   "hierarchical(binomial,scatter_allgather)",
+    "hierarchical(event_chain,event_chain)",     "event_chain@topology"};
+constexpr std::string_view kAllgathers[] = {"ring", "bruck"};
+constexpr std::string_view kReduceScatters[] = {"ring", "recursive_halving"};
+
+Names worth_considering(Collective collective, bool shares_nodes) {
+  switch (collective) {
+    case Collective::allreduce:
+      return shares_nodes ? Names(kAllreducesByPlaces) : Names(kAllreduces);
+    case Collective::reduce:
+      return shares_nodes ? Names(kReducesByPlaces) : Names(kReduces);
+    case Collective::bcast:
+      return shares_nodes ? Names(kBcastsByPlaces) : Names(kBcasts);
+    case Collective::allgather:
+      return kAllgathers;
+    case Collective::reduce_scatter_block:
+      return kReduceScatters;
+    default:
+      return {};
+  }
+}
+
+// What MPICH and Open MPI have of it, of the above.
+constexpr std::string_view kNativeAllreduces[] = {"recursive_doubling", "rabenseifner", "ring"};
+constexpr std::string_view kNativeReduces[] = {"binomial", "reduce_scatter_gather"};
+constexpr std::string_view kNativeBcasts[] = {"binomial", "scatter_allgather"};
+constexpr std::string_view kNativeAllgathers[] = {"bruck", "ring", "recursive_doubling"};  // the last of powers of two
+constexpr std::string_view kNativeReduceScatters[] = {"recursive_halving", "pairwise"};
+
+Names known_everywhere(Collective collective, int ranks) {
+  switch (collective) {
+    case Collective::allreduce:
+      return kNativeAllreduces;
+    case Collective::reduce:
+      return kNativeReduces;
+    case Collective::bcast:
+      return kNativeBcasts;
+    case Collective::allgather:
+      return Names(kNativeAllgathers).first(std::has_single_bit(static_cast<unsigned>(ranks)) ? 3 : 2);
+    default:
+      return kNativeReduceScatters;
+  }
+}
+
+}  // namespace
+
+Forecast::Forecast(const Machine& machine, const NodeLayout& layout, const Handicaps& handicaps)
+    : layout_(layout),
+      handicaps_(handicaps),
+      eager_bytes_(costs_between(machine).eager_bytes),
+      by_number_(by_number(machine, handicaps.handshakes, layout)),
+      by_places_(call_terms(machine, handicaps.handshakes, layout.ranks, layout.most_on_a_node())),
+      within_(call_terms(machine, handicaps.handshakes, layout.most_on_a_node(), layout.most_on_a_node())),
+      between_(call_terms(machine, handicaps.handshakes, layout.nodes, 1)) {}
+
+// Segments run side by side: when the first is through, each further one takes what keeps the wires, or the cores, busy
+// longer.
+double Forecast::cost_ns(CallTerms& terms, const Algorithm& algorithm, std::size_t bytes) {
+  const std::size_t segments = segments_of(algorithm.pipelining, bytes, std::max<std::size_t>(bytes, 1));
+  const Terms first = terms.of(algorithm, bytes / segments);
+  const double first_ns = algorithm.balanced->value(first);
+  if (segments == 1) return first_ns;
+  Terms wires = first;
+  wires.alpha_ns = wires.near_alpha_ns = wires.gamma_ns = wires.copy_ns = 0;
+  Terms cores = first;
+  cores.alpha_ns = cores.near_alpha_ns = cores.beta_ns = cores.near_beta_ns = 0;
+  const double further_ns = std::max(algorithm.balanced->value(wires), algorithm.balanced->value(cores));
+  return first_ns + static_cast<double>(segments - 1) * further_ns;
+}
+
+double Forecast::cost_of_hierarchy(const Hierarchy& hierarchy, std::size_t bytes) {
+  double ns = cost_ns(between_, *hierarchy.between, bytes);
+  if (hierarchy.up != nullptr) ns += cost_ns(within_, *hierarchy.up, bytes);
+  if (hierarchy.down != nullptr) ns += cost_ns(within_, *hierarchy.down, bytes);
+  return ns;
+}
+
+double Forecast::cost_ns(const Algorithm& algorithm, std::size_t bytes) {
+  if (algorithm.hierarchy != nullptr) return cost_of_hierarchy(*algorithm.hierarchy, bytes);
+  return cost_ns(algorithm.map != nullptr ? by_places_ : by_number_, algorithm, bytes);
+}
+
+const Algorithm& Forecast::native_like(Collective collective, std::size_t bytes) {
+  const Names names = known_everywhere(collective, layout_.ranks);
+  const auto cost = [&](std::string_view name) { return cost_ns(*find_algorithm(collective, name), bytes); };
+  return *find_algorithm(collective, *std::ranges::min_element(names, {}, cost));
+}
+
+double Forecast::engine_ns(const Algorithm& algorithm, std::size_t bytes) {
+  const double share = static_cast<double>(kShort) / static_cast<double>(std::max(bytes, kShort));
+  return share * handicaps_.engine * cost_ns(algorithm, std::min<std::size_t>(bytes, 1));
+}
+
+// A ring's messages are a block long. Where they would wait for their receivers an allreduce runs in segments of as
+// many blocks as there are ranks. Of three binary digits, as there is room for some hundred names.
+std::string Forecast::ring_name(std::string_view ring, Collective collective, std::size_t bytes) const {
+  std::size_t kibibytes = eager_bytes_ / kKiB * static_cast<std::size_t>(layout_.ranks);
+  const int more_digits = std::max(static_cast<int>(std::bit_width(kibibytes)) - 3, 0);
+  kibibytes = kibibytes >> more_digits << more_digits;
+  const bool cuts = collective == Collective::allreduce && kibibytes > 0 && bytes > kibibytes * kKiB;
+  if (!cuts) return std::string(ring);
+  const bool in_mebibytes = kibibytes % kKiB == 0;
+  return std::string(ring) + "+" +
+         (in_mebibytes ? std::to_string(kibibytes / kKiB) + "M" : std::to_string(kibibytes) + "K");
+}
+
+const Algorithm* Forecast::find_best(Collective collective, std::size_t bytes, bool commutative) {
+  const Algorithm* best = nullptr;
+  const Names names = worth_considering(collective, layout_.shares_nodes());
+  if (names.empty()) return nullptr;
+  const Algorithm& native = native_like(collective, bytes);
+  const double native_ns = cost_ns(native, bytes);
+  const bool in_order = layout_.shares_nodes() && layout_.placement == Placement::side_by_side;
+  double least_ns = handicaps_.native * native_ns;
+  const auto consider = [&](const Algorithm* algorithm) {
+    if (algorithm == nullptr || (algorithm->needs.commutative && !commutative)) return;
+    const double ns = cost_ns(*algorithm, bytes) + engine_ns(*algorithm, bytes);
+    // Within nodes, too, messages of ours are the library's: what that does in the same order it does as well.
+    const bool is_same = in_order && algorithm->run == native.run && algorithm->hierarchy == nullptr;
+    if (ns >= least_ns || (is_same && ns >= native_ns)) return;
+    least_ns = kBetter * ns;
+    best = algorithm;
+  };
+  for (const std::string_view name : names) {
+    consider(
+        find_algorithm(collective, name.starts_with("ring") ? ring_name(name, collective, bytes) : std::string(name)));
+  }
+  return best;
+}
+
+std::size_t Forecast::class_of(std::size_t bytes) {
+  if (bytes < kClassesADoubling) return bytes;
+  const auto doublings = static_cast<std::size_t>(std::bit_width(bytes)) - std::bit_width(kClassesADoubling);
+  return std::min((doublings << 2) + (bytes >> doublings), kClasses - 1);
+}
+
+std::size_t Forecast::middle_of(std::size_t number) {
+  if (number < kClassesADoubling) return number;
+  const std::size_t doublings = (number >> 2) - 1;
+  return (((number & 3) + kClassesADoubling) << doublings) + ((std::size_t{1} << doublings) - 1) / 2;
+}
+
+const Algorithm* Forecast::best(Collective collective, std::size_t bytes, bool commutative) {
+  std::unique_ptr<Choices>& choices = choices_[2 * static_cast<std::size_t>(collective) + (commutative ? 1 : 0)];
+  if (choices == nullptr) choices = std::make_unique<Choices>();
+  std::optional<const Algorithm*>& choice = (*choices)[class_of(bytes)];
+  if (!choice) choice = find_best(collective, middle_of(class_of(bytes)), commutative);
+  return *choice;
+}
+
+}  // namespace stretto

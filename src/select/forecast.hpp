@@ -1,0 +1,86 @@
+// Forecast: which algorithm is predicted to take least between nodes, for ranks that lie so on a machine.
+//
+// The formulas of the algorithms (core/formula.hpp) are computed for the machine; a table by collective and length is
+// filled as calls come. Integers of the machine and exact arithmetic in, so that ranks that have the same machine
+// choose the same.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "catalogue/terms.hpp"
+#include "select/machine.hpp"
+
+namespace stretto {
+
+/// How the numbers of the ranks of a communicator lie on its nodes.
+enum class Placement : std::uint8_t { side_by_side, in_turn, other };
+
+struct NodeLayout {
+  int ranks = 1;
+  int nodes = 1;
+  Placement placement = Placement::side_by_side;
+
+  /// Several nodes, of which some has several ranks.
+  bool shares_nodes() const { return nodes > 1 && nodes < ranks; }
+  int most_on_a_node() const { return (ranks + nodes - 1) / nodes; }
+};
+
+/// What no formula knows. `native`: what the MPI library takes in terms of the best that it has, as its thresholds are
+/// those of other machines. `engine`: what ours adds to the latencies of up to kShort bytes, in terms of these; of
+/// longer messages less and less. `handshakes`: how many latencies more a message takes that asks its receiver first.
+struct Handicaps {
+  double native = 1;
+  double engine = 0;
+  double handshakes = 0;
+};
+
+class Forecast {
+ public:
+  /// What is not known of the machine is as that of a usual cluster.
+  Forecast(const Machine& machine, const NodeLayout& layout, const Handicaps& handicaps);
+
+  /// In ns, of ranks that come together; of a message, or a block, of `bytes` bytes. Nothing is known of algorithms in
+  /// shared memory of all ranks, nor of hierarchies in more than two levels.
+  double cost_ns(const Algorithm& algorithm, std::size_t bytes);
+  /// What the MPI library is taken to run: the best of those that every library has (Thakur, Rabenseifner and Gropp
+  /// 2005).
+  const Algorithm& native_like(Collective collective, std::size_t bytes);
+  /// The best of what is worth considering, nullptr for the MPI library's own: where nothing of ours, with what the
+  /// engine adds, is predicted to take less than that. The same for all lengths of a class: four a factor of two.
+  const Algorithm* best(Collective collective, std::size_t bytes, bool commutative);
+
+  /// A later one of those that are considered must be predicted to take at most so much of an earlier one: what differs
+  /// by less is as good, and the former is the one that does well where the machine is not as the model has it.
+  static constexpr double kBetter = 0.9;
+  static constexpr std::size_t kShort = 16 << 10;  // bytes; longer ones keep wires and cores busy meanwhile
+
+ private:
+  static constexpr std::size_t kClassesADoubling = 4;
+  static constexpr std::size_t kClasses = 48 * kClassesADoubling;  // the last one has all that is longer
+  using Choices = std::array<std::optional<const Algorithm*>, kClasses>;
+  static std::size_t class_of(std::size_t bytes);
+  static std::size_t middle_of(std::size_t number);
+
+  const Algorithm* find_best(Collective collective, std::size_t bytes, bool commutative);
+  static double cost_ns(CallTerms& terms, const Algorithm& algorithm, std::size_t bytes);
+  std::string ring_name(std::string_view ring, Collective collective, std::size_t bytes) const;
+  double engine_ns(const Algorithm& algorithm, std::size_t bytes);
+  double cost_of_hierarchy(const Hierarchy& hierarchy, std::size_t bytes);
+
+  NodeLayout layout_;
+  Handicaps handicaps_;
+  std::size_t eager_bytes_;
+  CallTerms by_number_;  // of all ranks, as they are numbered
+  CallTerms by_places_;  // of all ranks, those of a node one after the other
+  CallTerms within_;     // of the ranks of a node
+  CallTerms between_;    // of one rank of each
+  std::array<std::unique_ptr<Choices>, 2 * std::size(kCollectives)> choices_;
+};
+
+}  // namespace stretto
