@@ -12,13 +12,34 @@
 namespace stretto {
 namespace {
 
+// 30 us and 8 ns a byte between nodes, 1 us and 0.1 ns within; a message of 56 KiB leaves at once.
+// Ranks of a node share its network.
+Machine gigabit(const NodeLayout& layout) {
+  const auto link = [](std::int64_t alpha_ns, std::int64_t byte_ps) {
+    Link made;
+    for (std::size_t i = 0; i < Curve::kLengths.size(); ++i) {
+      made.message.ns[i] = alpha_ns + static_cast<std::int64_t>(Curve::kLengths[i]) * byte_ps / 1000;
+      made.gap.ns[i] = made.message.ns[i] - alpha_ns * 3 / 4;
+    }
+    made.eager_bytes = 56 << 10;
+    return made;
+  };
+  Machine machine;
+  machine.know(Level::machine, link(30'000, 8'000));
+  machine.know(Level::node, link(1'000, 100));
+  machine.crowded = {30'000, 8'000 * layout.most_on_a_node()};
+  return machine;
+}
+
 TEST(Rules, EveryChoiceCanServe) {
   const Configuration configuration;
   for (Collective collective : kCollectives) {
     for (std::size_t bytes : {std::size_t{1}, std::size_t{100}, std::size_t{40000}, std::size_t{1} << 30}) {
       for (bool commutative : {false, true}) {
         for (bool shared_memory : {false, true}) {
-          const CallFacts facts{collective, bytes, 1, commutative, 8, shared_memory, std::size_t{1} << 20, false};
+          CallFacts facts{collective, bytes, 1, commutative, 8, shared_memory, std::size_t{1} << 20, false};
+          Forecast forecast(gigabit({8, 8}), {8, 8}, {1.1, 0.7, 2});
+          if (!shared_memory) facts.forecast = &forecast;
           const Algorithm* chosen = choose(configuration, facts);
           EXPECT_TRUE(chosen == nullptr || can_serve(*chosen, facts));
           EXPECT_TRUE(chosen == nullptr || shared_memory || chosen->needs.memory == Memory::none);
@@ -38,7 +59,9 @@ TEST(Rules, DeterministicReductionsAreNeverTheLibrarys) {
       for (bool commutative : {false, true}) {
         for (bool shared_memory : {false, true}) {
           EXPECT_TRUE(may_serve(configuration, collective, bytes, 8));
-          const CallFacts facts{collective, bytes, 1, commutative, 8, shared_memory, std::size_t{1} << 20, false};
+          CallFacts facts{collective, bytes, 1, commutative, 8, shared_memory, std::size_t{1} << 20, false};
+          Forecast forecast(gigabit({8, 8}), {8, 8}, {1.1, 0.7, 2});
+          if (!shared_memory) facts.forecast = &forecast;
           const Algorithm* chosen = choose(configuration, facts);
           ASSERT_NE(chosen, nullptr) << name_of(collective) << ", " << bytes << " bytes";
           EXPECT_TRUE(chosen->deterministic) << chosen->name;
@@ -46,25 +69,6 @@ TEST(Rules, DeterministicReductionsAreNeverTheLibrarys) {
       }
     }
   }
-}
-
-// 30 us and 8 ns a byte between nodes, 1 us and 0.1 ns within; a message of 56 KiB leaves at once.
-// Ranks of a node share its network.
-Machine gigabit(const NodeLayout& layout) {
-  const auto link = [](std::int64_t alpha_ns, std::int64_t byte_ps) {
-    Link made;
-    for (std::size_t i = 0; i < Curve::kLengths.size(); ++i) {
-      made.message.ns[i] = alpha_ns + static_cast<std::int64_t>(Curve::kLengths[i]) * byte_ps / 1000;
-      made.gap.ns[i] = made.message.ns[i] - alpha_ns * 3 / 4;
-    }
-    made.eager_bytes = 56 << 10;
-    return made;
-  };
-  Machine machine;
-  machine.know(Level::machine, link(30'000, 8'000));
-  machine.know(Level::node, link(1'000, 100));
-  machine.crowded = {30'000, 8'000 * layout.most_on_a_node()};
-  return machine;
 }
 
 // What serves a call of ranks that lie so, by a rule that knows the machine.

@@ -95,8 +95,9 @@ Engine::Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, st
     NodeShare::take_back(offered_part, world_);
   }
   // Ranks of one node that have no memory in common send messages, too.
+  if (shares_memory_) return;
   const NodeLayout layout{size_, count_nodes(nodes_), find_placement(nodes_)};
-  if (!shares_memory_) forecast_ = std::make_unique<Forecast>(world_.machine(), layout, kHandicaps);
+  forecast_ = std::make_unique<Forecast>(world_.machine(), layout, kHandicaps);
 }
 
 Engine::~Engine() {
