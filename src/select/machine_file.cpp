@@ -1,12 +1,10 @@
 #include "select/machine_file.hpp"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <sstream>
-#include <stdexcept>
+
+#include "select/measured_file.hpp"
 
 namespace stretto {
 namespace {
@@ -20,105 +18,48 @@ toml::array array_of(const Curve& curve) {
   return values;
 }
 
-// A table of the file that takes its entries out one by one, so that what nobody knows is found.
-class Reader {
- public:
-  Reader(const toml::table& table, std::string place) : table_(table), place_(std::move(place)) {}
+constexpr auto kRemedy = "measure again with `stretto tune --machine`";
 
-  std::int64_t number(std::string_view key, std::int64_t least = 0, std::int64_t most = kMostNs) {
-    const auto value = node(key).value_exact<std::int64_t>();
-    if (!value || *value < least || *value > most) {
-      refuse(key, "must be a whole number from " + std::to_string(least) + " to " + std::to_string(most));
-    }
-    return *value;
+Curve read_curve(MeasuredTable& table, std::string_view key) {
+  Curve found;
+  const toml::array& values = table.array(key);
+  if (values.size() != found.ns.size()) {
+    table.refuse(key, "must be a list of " + std::to_string(found.ns.size()) + " numbers, one for each of `lengths`");
   }
-  std::string text(std::string_view key) {
-    const auto value = node(key).value_exact<std::string>();
-    if (!value) refuse(key, "must be a text");
-    return *value;
+  for (std::size_t i = 0; i < found.ns.size(); ++i) {
+    const auto value = values[i].value_exact<std::int64_t>();
+    if (!value || *value < 0 || *value > kMostNs) table.refuse(key, "must hold whole numbers of ns, from 0 to an hour's");
+    found.ns[i] = *value;
   }
-  Curve curve(std::string_view key) {
-    Curve found;
-    const toml::array* values = node(key).as_array();
-    if (values == nullptr || values->size() != found.ns.size()) {
-      refuse(key, "must be a list of " + std::to_string(found.ns.size()) + " numbers, one for each of `lengths`");
-    }
-    for (std::size_t i = 0; i < found.ns.size(); ++i) {
-      const auto value = (*values)[i].value_exact<std::int64_t>();
-      if (!value || *value < 0 || *value > kMostNs) refuse(key, "must hold whole numbers of ns, from 0 to an hour's");
-      found.ns[i] = *value;
-    }
-    return found;
-  }
-  Reader table(std::string_view key) {
-    const toml::table* found = node(key).as_table();
-    if (found == nullptr) refuse(key, "must be a table");
-    return {*found, at(key)};
-  }
-  template <typename Each>
-  void tables(std::string_view key, const Each& each) {
-    const toml::array* found = node(key).as_array();
-    if (found == nullptr) refuse(key, "must be a list of tables");
-    for (const toml::node& entry : *found) {
-      const toml::table* as_table = entry.as_table();
-      if (as_table == nullptr) refuse(key, "must be a list of tables");
-      Reader inner(*as_table, at(key));
-      each(inner);
-    }
-  }
-  const toml::table& all() const { return table_; }
-  /// Nothing else is there.
-  void finish() const {
-    for (const auto& [key, value] : table_) {
-      if (!taken_.contains(std::string(key.str()))) refuse(key.str(), "is not known here");
-    }
-  }
-  [[noreturn]] void refuse(std::string_view key, const std::string& reason) const {
-    throw std::invalid_argument(at(key) + ": " + reason);
-  }
+  return found;
+}
 
- private:
-  std::string at(std::string_view key) const {
-    return place_.empty() ? std::string(key) : place_ + "." + std::string(key);
-  }
-  const toml::node& node(std::string_view key) {
-    const toml::node* found = table_.get(key);
-    if (found == nullptr) refuse(key, "is missing");
-    taken_.insert(std::string(key));
-    return *found;
-  }
-
-  const toml::table& table_;
-  std::string place_;
-  std::set<std::string> taken_;
-};
-
-void read_links(Reader& file, Machine& machine) {
-  Reader links = file.table("link");
+void read_links(MeasuredTable& file, Machine& machine) {
+  MeasuredTable links = file.table("link");
   for (std::size_t i = 0; i < kLevels; ++i) {
     const std::string_view name = name_of(static_cast<Level>(i));
-    if (!links.all().contains(name)) continue;
-    Reader entry = links.table(name);
+    if (!links.has(name)) continue;
+    MeasuredTable entry = links.table(name);
     Link link;
     link.eager_bytes = entry.number("eager_bytes", 0, std::numeric_limits<std::int64_t>::max());
-    link.message = entry.curve("message_ns");
-    link.gap = entry.curve("gap_ns");
+    link.message = read_curve(entry, "message_ns");
+    link.gap = read_curve(entry, "gap_ns");
     entry.finish();
     machine.know(static_cast<Level>(i), link);
   }
   links.finish();
 }
 
-void read_crowded(Reader& file, Machine& machine) {
-  if (!file.all().contains("crowded")) return;
-  Reader entry = file.table("crowded");
-  machine.crowded = {entry.number("message_ns"), entry.number("byte_ps")};
+void read_crowded(MeasuredTable& file, Machine& machine) {
+  if (!file.has("crowded")) return;
+  MeasuredTable entry = file.table("crowded");
+  machine.crowded = {entry.number("message_ns", 0, kMostNs), entry.number("byte_ps", 0, kMostNs)};
   entry.finish();
 }
 
-void read_works(Reader& file, Machine& machine) {
+void read_works(MeasuredTable& file, Machine& machine) {
   std::size_t count = 0;
-  file.tables("work", [&](Reader& entry) {
+  file.tables("work", [&](MeasuredTable& entry) {
     if (count == Machine::kMostWorks) {
       file.refuse("work", "must have at most " + std::to_string(Machine::kMostWorks) + " entries");
     }
@@ -126,35 +67,26 @@ void read_works(Reader& file, Machine& machine) {
     work.cores = entry.number("cores", 1, 1 << 20);
     if (count > 1 && work.cores <= machine.works[count - 2].cores)
       entry.refuse("cores", "must rise from entry to entry");
-    work.copy = entry.curve("copy_ns");
-    work.reduce = entry.curve("reduce_ns");
+    work.copy = read_curve(entry, "copy_ns");
+    work.reduce = read_curve(entry, "reduce_ns");
     entry.finish();
   });
 }
 
-MachineFile read(const toml::table& content) {
-  Reader file(content, "");
-  const std::int64_t schema = file.number("schema", 1);
-  if (schema != kSchema) {
-    file.refuse("schema", "is " + std::to_string(schema) + ", this Stretto reads " + std::to_string(kSchema) +
-                              ": measure again with `stretto tune --machine`");
-  }
-  const auto right = [](std::int64_t read, std::size_t own) { return read == static_cast<std::int64_t>(own); };
-  if (!std::ranges::equal(file.curve("lengths").ns, Curve::kLengths, right)) {
-    file.refuse("lengths", "must be those of schema 1: measure again with `stretto tune --machine`");
-  }
+MachineFile read(MeasuredTable& file) {
   MachineFile found;
-  Reader on = file.table("measured");
-  found.on = {on.text("date"),       on.text("stretto"),    on.text("mpi"),       on.text("cpu"),
-              on.number("cores", 1), on.number("ranks", 1), on.number("nodes", 1)};
-  on.finish();
+  found.on = read_measured_on(file, kSchema, kRemedy);
+  const auto right = [](std::int64_t read, std::size_t own) { return read == static_cast<std::int64_t>(own); };
+  if (!std::ranges::equal(read_curve(file, "lengths").ns, Curve::kLengths, right)) {
+    file.refuse("lengths", std::string("must be those of schema 1: ") + kRemedy);
+  }
   read_links(file, found.machine);
   read_crowded(file, found.machine);
   read_works(file, found.machine);
-  Reader times = file.table("times");
-  found.machine.line_ns = times.number("line_ns");
-  found.machine.wake_ns = times.number("wake_ns");
-  found.machine.call_ns = times.number("call_ns");
+  MeasuredTable times = file.table("times");
+  found.machine.line_ns = times.number("line_ns", 0, kMostNs);
+  found.machine.wake_ns = times.number("wake_ns", 0, kMostNs);
+  found.machine.call_ns = times.number("call_ns", 0, kMostNs);
   times.finish();
   file.finish();
   return found;
@@ -204,15 +136,7 @@ std::string write_machine(const MachineFile& file) {
 }
 
 MachineFile read_machine(const std::string& text, const std::string& name, std::string& error) {
-  try {
-    return read(toml::parse(text));
-  } catch (const toml::parse_error& wrong) {
-    error =
-        name + ", line " + std::to_string(wrong.source().begin.line) + ": no TOML: " + std::string(wrong.description());
-  } catch (const std::invalid_argument& wrong) {
-    error = name + ": " + wrong.what();
-  }
-  return {};
+  return read_measured_file(text, name, error, read);
 }
 
 }  // namespace stretto

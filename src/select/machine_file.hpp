@@ -1,23 +1,12 @@
 // machine.toml: what `stretto tune --machine` has measured, and on what. docs/machine.md describes it.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "select/machine.hpp"
+#include "select/measured_on.hpp"
 
 namespace stretto {
-
-/// On what a machine was measured.
-struct MeasuredOn {
-  std::string date;     // as of ISO 8601
-  std::string stretto;  // version
-  std::string mpi;      // version of the library, its first line
-  std::string cpu;      // model
-  std::int64_t cores = 0;
-  std::int64_t ranks = 0;
-  std::int64_t nodes = 0;
-};
 
 struct MachineFile {
   MeasuredOn on;
