@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
     print_text("cost_after_last", algorithm.after_last->text());
     print_flag("needs_shared_memory", algorithm.needs.memory != stretto::Memory::none);
     print_flag("needs_prediction", algorithm.needs_prediction());
+    print_flag("begins_ahead", algorithm.begins_ahead);
     print_flag("needs_atomics", algorithm.needs.words);
     print_flag("commutative_only", algorithm.needs.commutative);
     print_flag("deterministic", algorithm.deterministic);

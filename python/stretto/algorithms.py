@@ -25,6 +25,7 @@ class Algorithm:
     source: str
     needs_shared_memory: bool
     needs_prediction: bool
+    begins_ahead: bool
     needs_atomics: bool
     commutative_only: bool
     deterministic: bool

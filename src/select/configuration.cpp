@@ -218,6 +218,7 @@ std::uint64_t Configuration::fingerprint() const {
   mix(shared_memory_bytes.value_or(~std::uint64_t{0}));
   for (char letter : topology_file) mix(static_cast<unsigned char>(letter));
   for (char letter : machine_file) mix(static_cast<unsigned char>(letter));
+  for (char letter : rules_file) mix(static_cast<unsigned char>(letter));
   mix(profile.directory.empty() ? 0 : 1);
   mix(profile.every);
   return hash;
@@ -240,6 +241,7 @@ Configuration read_configuration(std::string& error) {
     configuration.shared_memory_bytes = *mebibytes << 20;
   if (const char* file = setting("STRETTO_TOPOLOGY")) configuration.topology_file = file;
   if (const char* file = setting("STRETTO_MACHINE")) configuration.machine_file = file;
+  if (const char* file = setting("STRETTO_RULES")) configuration.rules_file = file;
   read_profile(configuration.profile, error);
   const auto& blocking = configuration.choices[static_cast<std::size_t>(Form::blocking)];
   configuration.remote_words = std::ranges::any_of(

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,6 +55,8 @@ enum class Background {
   automatic  // a thread if MPI is initialised with MPI_THREAD_MULTIPLE anyway, else polled
 };
 
+class TunedRules;
+
 struct Configuration {
   std::array<std::array<Choice, std::size(kCollectives)>, 2>
       choices{};                                   // STRETTO_ALLREDUCE, ..; STRETTO_IALLREDUCE, ..
@@ -66,6 +69,8 @@ struct Configuration {
   bool hwloc = true;                               // STRETTO_HWLOC: what ranks are bound to is looked for
   std::string topology_file;  // STRETTO_TOPOLOGY, a topology.conf of Slurm's, or `measure`; empty: none
   std::string machine_file;   // STRETTO_MACHINE, as `stretto tune --machine` writes it; empty: none
+  std::string rules_file;     // STRETTO_RULES, as `stretto tune` writes it; empty: none
+  std::shared_ptr<const TunedRules> rules;  // what the file has; null where there is none, or it is of no use here
   ProfileSettings profile;
   bool remote_words = false;  // STRETTO_REMOTE_WORDS, or a choice needs them: made in MPI_Init, for rendezvous_tree
   bool adapt = false;         // STRETTO_ADAPT: what serves calls of a kind is chosen by what they have taken

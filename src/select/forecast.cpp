@@ -191,16 +191,26 @@ std::string Forecast::ring_name(std::string_view ring, Collective collective, st
          (in_mebibytes ? std::to_string(kibibytes / kKiB) + "M" : std::to_string(kibibytes) + "K");
 }
 
+std::vector<const Algorithm*> Forecast::considered(Collective collective, std::size_t bytes) const {
+  std::vector<const Algorithm*> found;
+  for (const std::string_view name : worth_considering(collective, layout_.shares_nodes())) {
+    const bool is_ring = name.starts_with("ring");
+    found.push_back(find_algorithm(collective, is_ring ? ring_name(name, collective, bytes) : std::string(name)));
+  }
+  std::erase(found, nullptr);
+  return found;
+}
+
 const Algorithm* Forecast::find_best(Collective collective, std::size_t bytes, bool commutative) {
   const Algorithm* best = nullptr;
-  const Names names = worth_considering(collective, layout_.shares_nodes());
-  if (names.empty()) return nullptr;
+  const std::vector<const Algorithm*> candidates = considered(collective, bytes);
+  if (candidates.empty()) return nullptr;
   const Algorithm& native = native_like(collective, bytes);
   const double native_ns = cost_ns(native, bytes);
   const bool in_order = layout_.shares_nodes() && layout_.placement == Placement::side_by_side;
   double least_ns = handicaps_.native * native_ns;
   const auto consider = [&](const Algorithm* algorithm) {
-    if (algorithm == nullptr || (algorithm->needs.commutative && !commutative)) return;
+    if (algorithm->needs.commutative && !commutative) return;
     const double ns = cost_ns(*algorithm, bytes) + engine_ns(*algorithm, bytes);
     // Within nodes, too, messages of ours are the library's: what that does in the same order it does as well.
     const bool is_same = in_order && algorithm->run == native.run && algorithm->hierarchy == nullptr;
@@ -208,10 +218,7 @@ const Algorithm* Forecast::find_best(Collective collective, std::size_t bytes, b
     least_ns = kBetter * ns;
     best = algorithm;
   };
-  for (const std::string_view name : names) {
-    consider(
-        find_algorithm(collective, name.starts_with("ring") ? ring_name(name, collective, bytes) : std::string(name)));
-  }
+  std::ranges::for_each(candidates, consider);
   return best;
 }
 
@@ -227,12 +234,46 @@ std::size_t Forecast::middle_of(std::size_t number) {
   return (((number & 3) + kClassesADoubling) << doublings) + ((std::size_t{1} << doublings) - 1) / 2;
 }
 
+std::optional<const Algorithm*>& Forecast::cell_of(Tables& tables, Collective collective, std::size_t bytes,
+                                                   bool commutative) {
+  std::unique_ptr<Choices>& table = tables[2 * static_cast<std::size_t>(collective) + (commutative ? 1 : 0)];
+  if (table == nullptr) table = std::make_unique<Choices>();
+  return (*table)[class_of(bytes)];
+}
+
 const Algorithm* Forecast::best(Collective collective, std::size_t bytes, bool commutative) {
-  std::unique_ptr<Choices>& choices = choices_[2 * static_cast<std::size_t>(collective) + (commutative ? 1 : 0)];
-  if (choices == nullptr) choices = std::make_unique<Choices>();
-  std::optional<const Algorithm*>& choice = (*choices)[class_of(bytes)];
+  std::optional<const Algorithm*>& choice = cell_of(choices_, collective, bytes, commutative);
   if (!choice) choice = find_best(collective, middle_of(class_of(bytes)), commutative);
   return *choice;
+}
+
+const Algorithm* Forecast::best_between(Collective collective, std::size_t bytes, bool commutative,
+                                        const Choice& nearest, const Choice& other) {
+  std::optional<const Algorithm*>& choice = cell_of(between_choices_, collective, bytes, commutative);
+  if (choice) return *choice;
+  const std::size_t middle = middle_of(class_of(bytes));
+  const auto is_known = [&](const Algorithm* algorithm) {
+    return algorithm == nullptr || (!algorithm->uses_node_memory() && (commutative || !algorithm->needs.commutative));
+  };
+  const auto cost = [&](const Algorithm* algorithm) {
+    return algorithm != nullptr ? cost_ns(*algorithm, middle)
+                                : handicaps_.native * cost_ns(native_like(collective, middle), middle);
+  };
+  const Algorithm* untuned = best(collective, bytes, commutative);
+  const Algorithm* least = nearest.kind == Choice::Kind::by_rule ? untuned : nearest.algorithm;
+  const bool is_predicted = !worth_considering(collective, layout_.shares_nodes()).empty();
+  if (is_predicted && is_known(least)) {
+    double least_ns = cost(least);
+    const auto consider = [&](const Algorithm* algorithm) {
+      if (!is_known(algorithm) || cost(algorithm) >= kBetter * least_ns) return;
+      least = algorithm;
+      least_ns = cost(algorithm);
+    };
+    if (other.kind != Choice::Kind::by_rule) consider(other.algorithm);
+    consider(untuned);
+  }
+  choice = least;
+  return least;
 }
 
 }  // namespace stretto

@@ -1,6 +1,7 @@
 #include "select/rules.hpp"
 
 #include "select/forecast.hpp"
+#include "select/tuned_rules.hpp"
 
 namespace stretto {
 namespace {
@@ -167,7 +168,9 @@ bool may_serve(const Configuration& configuration, Collective collective, std::s
     case Choice::Kind::forced:
       return true;
     case Choice::Kind::by_rule:
-      return rule_may_serve(collective, bytes, ranks) || (configuration.deterministic && steady(collective) != nullptr);
+      return rule_may_serve(collective, bytes, ranks) ||
+             (configuration.deterministic && steady(collective) != nullptr) ||
+             (configuration.rules != nullptr && configuration.rules->may_serve(collective));
   }
   return false;
 }
@@ -194,6 +197,25 @@ bool looks_inside_nodes(const Algorithm& algorithm, bool one_node) {
   return one_node || within_looks(algorithm.hierarchy->up) || within_looks(algorithm.hierarchy->down);
 }
 
+namespace {
+
+// What was measured: of these ranks, or else of the nearest, where no prediction tells more.
+Choice tuned_choice(const CallFacts& facts) {
+  if (facts.tuned == nullptr) return {};
+  const RuleTable::Found found = facts.tuned->find(facts.collective, facts.bytes, facts.uneven);
+  const bool is_own = found.exact || found.nearest.kind == Choice::Kind::by_rule;
+  if (is_own || facts.forecast == nullptr) return found.nearest;
+  const Algorithm* best = facts.forecast->best_between(facts.collective, facts.bytes, facts.commutative,
+                                                       found.nearest, found.other);
+  return {best == nullptr ? Choice::Kind::native : Choice::Kind::forced, best};
+}
+
+}  // namespace
+
+bool is_asked_for(const Algorithm& algorithm, const Configuration& configuration, const CallFacts& facts) {
+  return configuration.choice(facts.collective).algorithm == &algorithm || tuned_choice(facts).algorithm == &algorithm;
+}
+
 const Algorithm* choose(const Configuration& configuration, const CallFacts& facts) {
   const Choice& choice = configuration.choice(facts.collective);
   const auto acceptable = [&](const Algorithm* algorithm) {
@@ -203,7 +225,9 @@ const Algorithm* choose(const Configuration& configuration, const CallFacts& fac
   if (choice.kind == Choice::Kind::native) return nullptr;
   if (choice.kind == Choice::Kind::forced && acceptable(choice.algorithm)) return choice.algorithm;
   const bool background = configuration.background == Background::thread && facts.may_begin_ahead;
-  const Algorithm* by_rule = rule(facts, background);
+  const Choice tuned = tuned_choice(facts);
+  if (tuned.kind == Choice::Kind::forced && acceptable(tuned.algorithm)) return tuned.algorithm;
+  const Algorithm* by_rule = tuned.kind == Choice::Kind::native ? nullptr : rule(facts, background);
   if (acceptable(by_rule)) return by_rule;
   const Algorithm* fallback = configuration.deterministic ? steady(facts.collective) : nullptr;
   return acceptable(fallback) ? fallback : nullptr;

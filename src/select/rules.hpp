@@ -9,6 +9,7 @@
 namespace stretto {
 
 class Forecast;
+class RuleTable;
 
 /// The nodes of a communicator of which some has several ranks, and none has all.
 struct SharedNodes {
@@ -31,6 +32,7 @@ struct CallFacts {
   SharedNodes shared_nodes{};
   bool remote_words = false;
   Forecast* forecast = nullptr;  // of what is taken between nodes; without one most is left to the MPI library
+  const RuleTable* tuned = nullptr;  // what was measured overrides rule and forecast
 };
 
 /// By how far apart ranks have arrived of late (Board::recent_skew_ns).
@@ -50,8 +52,11 @@ bool can_serve(const Algorithm& algorithm, const CallFacts& facts);
 /// of its own. Hierarchies divide several shared nodes by nodes first.
 bool looks_inside_nodes(const Algorithm& algorithm, bool one_node);
 
-/// The algorithm to run, nullptr for the MPI library's own. A forced one that cannot serve the call gives way to the
-/// rule.
+/// Whether it is what the user has asked for, by name or by a rules file.
+bool is_asked_for(const Algorithm& algorithm, const Configuration& configuration, const CallFacts& facts);
+
+/// The algorithm to run, nullptr for the MPI library's own. One that the user has forced comes first, then what the
+/// rules file has, then the default; each gives way to the next where it cannot serve the call.
 const Algorithm* choose(const Configuration& configuration, const CallFacts& facts);
 
 }  // namespace stretto

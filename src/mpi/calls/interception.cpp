@@ -29,12 +29,25 @@ Interception::~Interception() {
   observation_.ran(algorithm_);
 }
 
-const Algorithm* Interception::choose_for(const CallOutline& call) const {
+CallFacts Interception::facts_of(const CallOutline& call) const {
   const Engine& engine = *communicator_->engine;
-  return choose(runtime_.configuration(),
-                {collective_, call.bytes(), call.element_bytes, call.commutative, communicator_->size,
-                 engine.shares_memory(), engine.max_pool_window(), is_uneven(engine.recent_skew_ns()),
-                 engine.may_begin_ahead(), engine.shared_nodes(), engine.has_words(), engine.forecast()});
+  return {collective_,
+          call.bytes(),
+          call.element_bytes,
+          call.commutative,
+          communicator_->size,
+          engine.shares_memory(),
+          engine.max_pool_window(),
+          is_uneven(engine.recent_skew_ns()),
+          engine.may_begin_ahead(),
+          engine.shared_nodes(),
+          engine.has_words(),
+          engine.forecast(),
+          engine.rules()};
+}
+
+const Algorithm* Interception::choose_for(const CallOutline& call) const {
+  return choose(runtime_.configuration(), facts_of(call));
 }
 
 // Whether the MPI library is to serve a call that Stretto could.
@@ -57,12 +70,14 @@ bool Interception::provide_memory(const Algorithm& algorithm, const CallOutline&
   return true;
 }
 
-// Collective, where anything is to be made. False, on all ranks alike, if the pool cannot be had.
+// Collective, where anything is to be made. False, on all ranks alike, if boards or the pool cannot be had.
 bool Interception::set_up(const Algorithm& algorithm, const CallOutline& call) {
-  if (!provide_memory(algorithm, call)) return false;
   Engine& engine = *communicator_->engine;
+  engine.provide_for({Choice::Kind::forced, &algorithm});
+  const CallFacts facts = facts_of(call);
+  if (!can_serve(algorithm, facts) || !provide_memory(algorithm, call)) return false;
   const Configuration& configuration = runtime_.configuration();
-  engine.ensure_insides(algorithm, configuration, &algorithm == configuration.choice(collective_).algorithm);
+  engine.ensure_insides(algorithm, configuration, is_asked_for(algorithm, configuration, facts));
   if (algorithm.needs_prediction() && !engine.anticipates(collective_)) runtime_.anticipate(engine, collective_);
   return true;
 }

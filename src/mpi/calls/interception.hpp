@@ -86,7 +86,8 @@ class Interception {
     return choice.kind == Choice::Kind::native ? choice.algorithm : nullptr;
   }
   bool needs_state() const { return may_be_ours_ || runtime_.profiler().active() || native_segments() != nullptr; }
-  inline const Algorithm* choose_for(const CallOutline& call) const;  // inline: some ten ns of each call
+  inline CallFacts facts_of(const CallOutline& call) const;  // inline: some ten ns of each call
+  inline const Algorithm* choose_for(const CallOutline& call) const;
   inline LatestChoices::Question question_of(const CallOutline& call) const;
   inline bool is_left_by_experience(const CallOutline& call);
   inline bool provide_memory(const Algorithm& algorithm, const CallOutline& call);

@@ -14,15 +14,10 @@
 namespace stretto::mpi {
 namespace {
 
-// On 8 emulated nodes at 1 gbit, with more ranks than cores, Open MPI 4.1 took in the median 1.2 of the best that it
-// can be forced to, over bcast, reduce and allreduce of 8 B to 128 KiB; other libraries have not been measured.
-// Algorithms of ours took of the same ones of Open MPI's 1.08 to 1.25 up to 2 KiB, 1.02 to 1.12 of 16 KiB and 1.02
-// to 1.03 of 128 KiB, and trees with half as many latencies took no less: where it is not sure, native is the choice. A
-// message that is not sent at once is announced and asked for first.
 #ifdef OPEN_MPI
-constexpr Handicaps kHandicaps{1.1, 0.7, 2};
+constexpr const Handicaps& kHandicaps = kBesideOpenMpi;
 #else
-constexpr Handicaps kHandicaps{1, 0.7, 2};
+constexpr const Handicaps& kHandicaps = kBesideOthers;
 #endif
 
 SharedNodes find_shared(const std::vector<int>& nodes) {
@@ -93,6 +88,9 @@ Engine::Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, st
     part_ = NodeShare::accept(offered_part, world_);
   } else if (rank_ == 0) {
     NodeShare::take_back(offered_part, world_);
+  }
+  if (configuration.rules != nullptr) {
+    rules_ = std::make_unique<const RuleTable>(configuration.rules->table_of(size_, count_nodes(nodes_)));
   }
   // Ranks of one node that have no memory in common send messages, too.
   if (shares_memory_) return;

@@ -20,6 +20,7 @@
 #include "mpi/engine/world.hpp"
 #include "select/forecast.hpp"
 #include "select/rules.hpp"
+#include "select/tuned_rules.hpp"
 
 namespace stretto::mpi {
 
@@ -100,6 +101,8 @@ class Engine {
   bool has_words() const { return words_ != nullptr; }
   /// Of what algorithms take by messages; nullptr where all ranks share memory.
   Forecast* forecast() const { return forecast_.get(); }
+  /// What was measured of such ranks; nullptr where there is no rules file.
+  const RuleTable* rules() const { return rules_.get(); }
   /// Half of the largest pool that ensure_pool may make.
   std::size_t max_pool_window() const { return share_ != nullptr ? share_->max_pool_window() : expected_pool_window_; }
   std::int64_t recent_skew_ns() const { return shares_memory_ && share_ ? share_->board().recent_skew_ns() : 0; }
@@ -139,6 +142,7 @@ class Engine {
   bool looked_inside_ = false;  // nodes
   SharedNodes shared_nodes_;
   std::unique_ptr<Forecast> forecast_;
+  std::unique_ptr<const RuleTable> rules_;
   bool shares_memory_ = false;
   unsigned anticipated_ = 0;               // a bit a collective
   std::vector<int> nodes_;                 // of each rank the lowest on its node

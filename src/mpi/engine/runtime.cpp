@@ -11,6 +11,7 @@
 #include "core/clock.hpp"
 #include "mpi/devices/gpu_drivers.hpp"
 #include "mpi/engine/machine_measurement.hpp"
+#include "mpi/engine/measured_files.hpp"
 #include "mpi/entry/native.hpp"
 #include "stretto/stretto.h"
 
@@ -126,6 +127,9 @@ void compare_settings([[maybe_unused]] std::uint64_t fingerprint) {
 void Runtime::start() {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Runtime::forget, &keyval_, nullptr);
   compare_settings(configuration_.fingerprint());
+  if (!configuration_.rules_file.empty()) {
+    configuration_.rules = share_rules(configuration_.rules_file, MPI_COMM_WORLD);
+  }
   world_.open(configuration_);
   if (configuration_.non_blocking && world_.failures().can_be_known()) leave_non_blocking();
   if (was_spawned()) meet_others();

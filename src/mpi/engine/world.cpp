@@ -9,7 +9,7 @@
 
 #include "core/clock.hpp"
 #include "mpi/engine/machine.hpp"
-#include "mpi/engine/machine_measurement.hpp"
+#include "mpi/engine/measured_files.hpp"
 #include "mpi/entry/native.hpp"
 #include "mpi/places/measurement.hpp"
 #include "select/rules.hpp"

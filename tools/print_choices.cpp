@@ -1,0 +1,139 @@
+// stretto-choices: what the library would run, for `stretto tune`.
+//
+//   stretto-choices RULES                      ends with 0 where ranks can read that rules file, else says why not
+//   stretto-choices RULES MACHINE COLLECTIVE RANKS NODES SKEW_NS BYTES...
+//
+// RULES and MACHINE are files, or `-` for none. Prints a JSON line for each length: what is chosen, by what, of which
+// ranks and nodes the nearest rules are (0: there are none), whether the
+// ranks count as uneven, and of several nodes what is predicted of algorithms by messages, in ns.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "select/forecast.hpp"
+#include "select/machine_file.hpp"
+#include "select/rules.hpp"
+#include "select/tuned_rules.hpp"
+
+namespace stretto {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  std::fprintf(stderr, "stretto: %s\n", message.c_str());
+  std::exit(2);
+}
+
+// Of a file, or of none.
+template <typename File>
+File read(const std::string& name, File (*reader)(const std::string&, const std::string&, std::string&)) {
+  if (name == "-") return {};
+  std::ifstream stream(name, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream.is_open() || stream.bad()) refuse(name + ": cannot be read");
+  std::string error;
+  File file = reader(text, name, error);
+  if (!error.empty()) refuse(error);
+  return file;
+}
+
+struct Question {
+  Collective collective;
+  int ranks;
+  int nodes;
+  bool uneven;
+};
+
+Collective collective_of(const std::string& name) {
+  for (const Collective known : kCollectives) {
+    if (name_of(known) == name) return known;
+  }
+  refuse(name + ": no such collective");
+}
+
+int positive(const char* text, const char* what) {
+  const long value = std::strtol(text, nullptr, 10);
+  if (value < 1 || value > std::numeric_limits<int>::max()) refuse(std::string(what) + " " + text + ": at least 1");
+  return static_cast<int>(value);
+}
+
+// What is considered, all that have a name of their own, what is chosen, and what the MPI library is taken to do.
+void print_forecast(Forecast& forecast, const Question& question, std::size_t bytes, const Algorithm* chosen) {
+  std::vector<const Algorithm*> predicted = forecast.considered(question.collective, bytes);
+  for (const Algorithm& algorithm : algorithms()) {
+    const bool is_other = algorithm.collective == question.collective && algorithm.needs.memory == Memory::none &&
+                          std::ranges::find(predicted, &algorithm) == predicted.end();
+    if (is_other) predicted.push_back(&algorithm);
+  }
+  const bool is_another = chosen != nullptr && std::ranges::find(predicted, chosen) == predicted.end();
+  if (is_another && !chosen->uses_node_memory()) predicted.push_back(chosen);
+  std::printf(", \"predicted_ns\": {");
+  const char* separator = "";
+  if (!forecast.considered(question.collective, bytes).empty()) {
+    const Algorithm& native = forecast.native_like(question.collective, bytes);
+    std::printf("\"native\": %.0f", forecast.cost_ns(native, bytes));
+    separator = ", ";
+  }
+  for (const Algorithm* algorithm : predicted) {
+    const std::string name(algorithm->name);
+    std::printf("%s\"%s\": %.0f", separator, name.c_str(), forecast.cost_ns(*algorithm, bytes));
+    separator = ", ";
+  }
+  std::printf("}");
+}
+
+void answer(const Question& question, const RuleTable& table, Forecast* forecast, std::size_t bytes) {
+  const bool one_node = question.nodes == 1;
+  CallFacts facts{question.collective,
+                  bytes,
+                  std::min<std::size_t>(bytes, 1),
+                  true,
+                  question.ranks,
+                  one_node,
+                  std::numeric_limits<std::size_t>::max() / 2,
+                  question.uneven};
+  if (!one_node && question.nodes < question.ranks) facts.shared_nodes = {question.nodes, false, true};
+  facts.forecast = forecast;
+  const Algorithm* untuned = choose({}, facts);
+  facts.tuned = &table;
+  const Algorithm* chosen = choose({}, facts);
+  const RuleTable::Found rule = table.find(question.collective, bytes, question.uneven);
+  const auto name = [](const Algorithm* algorithm) {
+    return std::string(algorithm == nullptr ? "native" : algorithm->name);
+  };
+  const char* by = rule.ranks > 0 ? "rules" : forecast != nullptr ? "prediction" : "default";
+  std::printf("{\"bytes\": %zu, \"chosen\": \"%s\", \"untuned\": \"%s\", \"by\": \"%s\", \"uneven\": %s", bytes,
+              name(chosen).c_str(), name(untuned).c_str(), by, question.uneven ? "true" : "false");
+  std::printf(", \"rule_ranks\": %d, \"rule_nodes\": %d", rule.ranks, rule.nodes);
+  if (forecast != nullptr) print_forecast(*forecast, question, bytes, chosen);
+  std::printf("}\n");
+}
+
+int run(int argc, char** argv) {
+  if (argc != 2 && argc < 8) refuse("stretto-choices: RULES [MACHINE COLLECTIVE RANKS NODES SKEW_NS BYTES...]");
+  const RuleFile rules = read(argv[1], read_rules);
+  if (argc == 2) return 0;
+  const MachineFile machine = read(argv[2], read_machine);
+  Question question{collective_of(argv[3]), positive(argv[4], "ranks"), positive(argv[5], "nodes"), false};
+  question.uneven = question.nodes == 1 && is_uneven(std::strtoll(argv[6], nullptr, 10));
+  if (question.nodes > question.ranks) refuse("more nodes than ranks");
+  const RuleTable table = rules.rules.table_of(question.ranks, question.nodes);
+  const bool open_mpi = (argv[2][0] == '-' ? rules.on : machine.on).mpi.starts_with("Open MPI");
+  Forecast forecast(machine.machine, {question.ranks, question.nodes, Placement::side_by_side},
+                    open_mpi ? kBesideOpenMpi : kBesideOthers);
+  for (int i = 7; i < argc; ++i) {
+    const std::size_t bytes = std::strtoull(argv[i], nullptr, 10);
+    answer(question, table, question.nodes == 1 ? nullptr : &forecast, bytes);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace stretto
+
+int main(int argc, char** argv) { return stretto::run(argc, argv); }
