@@ -20,6 +20,7 @@ from stretto.errors import StrettoError
 from stretto.launch.processes import leave_when_ended
 from stretto.launch.run import build_command, collect_settings, execute, prepare_profile
 from stretto.library import FAMILIES
+from stretto.tune.choices import check_rules
 
 app = typer.Typer(
     help="MPI collectives that do not wait for latecomers, for unmodified programs.",
@@ -82,6 +83,9 @@ def run(
     profile: Annotated[
         str | None, typer.Option(help="record every collective there, for `stretto report`", metavar="DIR")
     ] = None,
+    rules: Annotated[
+        str | None, typer.Option(help="choose by what `stretto tune` has measured", metavar="FILE")
+    ] = None,
     native: Annotated[
         bool, typer.Option("--native", help="leave collectives not named here to the MPI; with --profile: only watch")
     ] = False,
@@ -118,8 +122,11 @@ def run(
         "STRETTO_ADAPT": "on" if adapt else None,
         "STRETTO_CHECK": "1" if check else None,
         "STRETTO_VERBOSE": "1" if verbose else None,
+        "STRETTO_RULES": None if rules is None else str(Path(rules).absolute()),
         "STRETTO_PROFILE": None if profile is None else str(Path(profile).absolute()),
     }
+    if rules is not None:
+        check_rules(rules)
     final, environment = build_command(command, collect_settings(os.environ, given), os.environ, mpi)
     if profile is not None:
         prepare_profile(profile)

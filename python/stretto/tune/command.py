@@ -4,41 +4,58 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from pathlib import Path
 
 from rich.console import Console
 
+from stretto.algorithms import COLLECTIVES
 from stretto.bench.arguments import run_command
 from stretto.bench.launch import job_environment
+from stretto.bench.request import Arrival, UsageError, parse_arrival, parse_sizes
 from stretto.errors import StrettoError
 from stretto.launch.launchers import identify
 from stretto.launch.processes import run_limited
 from stretto.launch.run import build_command, collect_settings
 from stretto.library import built_program
+from stretto.tune import check, explain, imported
 from stretto.tune.machine import read_machine, show_machine
+from stretto.tune.measure import Measurer
+from stretto.tune.session import FindCalls, add_options, split_at_dashes, split_launcher, tune_session
+from stretto.tune.tuning import Calls
 
 _LIMIT_S = 300
-_HELP = """Messages are measured between one pair of ranks for each part of the machine in which any meet, so give a
-rank for each core of a node, and nodes as far apart as those of later jobs:
-`stretto tune --machine -- mpirun -n 8 --hostfile hosts`. It takes about a minute, on a machine that does nothing else.
-STRETTO_MACHINE=FILE then tells Stretto."""
+_LAUNCHER = ["mpirun", "-n", "2"]
+_TUNED = ("allreduce", "bcast", "reduce", "barrier", "allgather", "gather", "scatter", "reduce_scatter_block")
+_HELP = """`stretto tune -- mpirun -n 8 --hostfile hosts` measures what serves calls best on these ranks and writes
+rules.toml; STRETTO_RULES=FILE then tells Stretto. The same command goes on where it was interrupted.
+`stretto tune import DIR -- mpirun -n 8` does so for the calls of a program (DIR of stretto run --profile DIR).
+`stretto tune explain allreduce 1M --ranks 8 --rules FILE` tells what is chosen and why, `stretto tune check FILE`
+whether a file can be used here.
+
+With --machine messages are measured between one pair of ranks for each part of the machine in which any meet, so give
+a rank for each core of a node, and nodes as far apart as those of later jobs. It takes about a minute, on a machine
+that does nothing else. STRETTO_MACHINE=FILE then tells Stretto."""
+_SUBCOMMANDS = {"explain": explain.main, "check": check.main, "import": imported.main}
 
 
 def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="stretto tune", description=__doc__, epilog=_HELP, formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="stretto tune",
+        usage="%(prog)s [options] [-- LAUNCHER ...]",
+        description=__doc__,
+        epilog=_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
-    )  # fmt: skip
-    parser.add_argument(
-        "--machine", action="store_true", required=True, help="what messages, copies and sums take here"
     )
-    parser.add_argument(
-        "--output", "-o", type=Path, default=Path("machine.toml"), metavar="FILE", help="(default: %(default)s)"
-    )
-    parser.add_argument(
-        "launcher", nargs="*", help="the launcher and its options, but no program (default: mpirun -n 2)"
-    )
+    parser.add_argument("--machine", action="store_true", help="what messages, copies and sums take here")
+    parser.add_argument("--collectives", default=",".join(_TUNED), help="(default: %(default)s)")
+    parser.add_argument("--sizes", default="8,256,4K,64K,1M,8M", help="in bytes (default: %(default)s)")
+    parser.add_argument("--ranks", help="such as 2,4,8 (default: as many as the launcher starts)")
+    parser.add_argument("--arrivals", default="balanced uniform:2ms",
+                        help="patterns of `stretto bench`, spaces between (default: %(default)s)")  # fmt: skip
+    add_options(parser)
     return parser
 
 
@@ -54,17 +71,60 @@ def measure_machine(launcher: list[str], output: Path) -> None:
     run_limited(command, environment, _LIMIT_S)
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    launcher: list[str] = arguments.launcher or ["mpirun", "-n", "2"]
+def _parse_ranks(text: str | None, started: int | None) -> list[int]:
+    if text is None:
+        if started is None:
+            raise UsageError("how many ranks? Give --ranks, or the launcher's -n")
+        return [started]
+    if not re.fullmatch(r"\d+(,\d+)*", text):
+        raise UsageError(f"--ranks {text}: numbers with commas between them, such as 2,4,8")
+    return [int(number) for number in text.split(",")]
+
+
+def _parse_collectives(text: str) -> list[str]:
+    names = text.split(",")
+    for name in names:
+        if name not in COLLECTIVES:
+            raise UsageError(f"--collectives {name}: choose from {', '.join(COLLECTIVES)}")
+    return names
+
+
+def _ask(arguments: argparse.Namespace, launcher: list[str]) -> tuple[list[str], FindCalls]:
+    """The launcher, and what is to be measured: checked before anything is started."""
+    words, started = split_launcher(launcher)
+    ranks, collectives = _parse_ranks(arguments.ranks, started), _parse_collectives(arguments.collectives)
+    sizes = parse_sizes(arguments.sizes)
+    patterns = [parse_arrival(text) for text in arguments.arrivals.split()]
+
+    def find_calls(measurer: Measurer) -> tuple[list[Calls], list[Arrival]]:
+        calls = [
+            Calls(collective, count, measurer.setup(count)["nodes"], (0,) if collective == "barrier" else sizes)
+            for count in ranks
+            for collective in collectives
+        ]
+        return calls, patterns
+
+    return words, find_calls
+
+
+def _find_machine(launcher: list[str], output: Path) -> int:
     with Console(stderr=True).status("measuring the machine"):
-        measure_machine(launcher, arguments.output)
+        measure_machine(launcher, output)
     console = Console(width=None if sys.stdout.isatty() else 120)
-    show_machine(read_machine(arguments.output), console)
-    console.print(f"written to {arguments.output}; STRETTO_MACHINE={arguments.output.absolute()} tells Stretto",
-                  highlight=False)  # fmt: skip
+    show_machine(read_machine(output), console)
+    console.print(f"written to {output}; STRETTO_MACHINE={output.absolute()} tells Stretto", highlight=False)
     return 0
+
+
+def _run(arguments: argparse.Namespace, launcher: list[str]) -> int:
+    if arguments.machine:
+        return _find_machine(launcher, arguments.output or Path("machine.toml"))
+    return tune_session(arguments, *_ask(arguments, launcher))
 
 
 def main(argv: list[str]) -> int:
     """Exit code: 0 measured, 1 the ranks failed, 2 usage."""
-    return run_command(_build_parser(), _run, argv)
+    if argv and argv[0] in _SUBCOMMANDS:
+        return _SUBCOMMANDS[argv[0]](argv[1:])
+    own, launcher = split_at_dashes(argv)
+    return run_command(_build_parser(), lambda arguments: _run(arguments, launcher or _LAUNCHER), own)
