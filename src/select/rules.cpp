@@ -28,6 +28,7 @@ struct Named {
   const Algorithm* scatter_nonblocking = find_algorithm(Collective::scatter, "linear_nonblocking");
   const Algorithm* announced_linear = find_algorithm(Collective::scatter, "announced_linear");
   const Algorithm* allgather_copy = find_algorithm(Collective::allgather, "arrival_copy");
+  const Algorithm* reduce_scatter_block_ring = find_algorithm(Collective::reduce_scatter_block, "ring");
   const Algorithm* reduce_scatter_block_pairwise = find_algorithm(Collective::reduce_scatter_block, "pairwise");
   const Algorithm* reduce_scatter_pairwise = find_algorithm(Collective::reduce_scatter, "pairwise");
   const Algorithm* gather_background = find_algorithm(Collective::gather, "background_linear_nonblocking");
@@ -37,13 +38,21 @@ const Named& known() {
   return algorithms;
 }
 
-// Between nodes, on 8 emulated ones at 1 gbit against Open MPI 4.1 (bench/experiments/scatter_gather.py), run times
-// balanced and under delays up to 50 ms: gather 0.98 and 0.80, scatter 1.00 and 0.97. Serving whoever has announced
-// itself costs 7 % at 32 KiB a block and nothing from 128 KiB on, and lets early ranks go earlier than sending to all
-// at once. More ranks than these have not been measured.
+// Between nodes, on emulated ones at 1 gbit against Open MPI 4.1. Gathers of less than 32 KiB a block, on 8 to 32 ranks of
+// 4 to 32 nodes (stretto bench gather --nodes 16, and the like), where all ranks but the root send and leave: run times
+// 0.62 to 1.0, mean times in the call 0.12 to 0.5; of 8 bytes on 32 ranks 1.17 (1.04-1.56) and 0.3. From there on
+// (bench/experiments/scatter_gather.py), balanced and under delays up to 50 ms: gather 0.98 and 0.80, scatter 1.00 and
+// 0.97. Serving whoever has announced itself costs 7 % at 32 KiB a block and nothing from 128 KiB on, and lets early
+// ranks go earlier than sending to all at once. More ranks than these have not been measured.
 constexpr std::size_t kLinearFrom = 32 * kKiB;
 constexpr std::size_t kAnnouncedFrom = 128 * kKiB;
 constexpr int kMostRanks = 64;
+constexpr int kMostOfShortGathers = 16;  // of less than:
+constexpr std::size_t kShortGather = 1 * kKiB;
+
+bool is_worth_gathering(const CallFacts& facts) {
+  return facts.ranks <= (facts.bytes < kShortGather ? kMostOfShortGathers : kMostRanks);
+}
 
 // A background thread costs the program CPU time, so it has to be asked for (STRETTO_BACKGROUND=thread). Then a late
 // root finds the blocks of its gather there. A scatter's data is not there before its root.
@@ -53,8 +62,8 @@ const Algorithm* rule_between_nodes(const CallFacts& facts, bool background) {
       if (facts.bytes < kLinearFrom || facts.ranks > kMostRanks) return nullptr;
       return facts.bytes < kAnnouncedFrom ? known().scatter_nonblocking : known().announced_linear;
     case Collective::gather:
-      if (facts.bytes < kLinearFrom || facts.ranks > kMostRanks) return nullptr;
-      return background ? known().gather_background : known().gather_nonblocking;
+      if (!is_worth_gathering(facts)) return nullptr;
+      return background && facts.bytes >= kLinearFrom ? known().gather_background : known().gather_nonblocking;
     default:
       return facts.forecast == nullptr ? nullptr
                                        : facts.forecast->best(facts.collective, facts.bytes, facts.commutative);
@@ -68,6 +77,10 @@ constexpr int kManyRanks = 8;
 bool is_worth_copying(std::size_t bytes, int ranks) {
   return ranks <= kMostRanks && (bytes >= kCopiedFrom || ranks >= kManyRanks);
 }
+
+// Blocks through mailboxes, on 2 to 8 ranks of 2 cores, balanced and under uniform:2ms: a ring takes 0.12 to 0.74 of
+// Open MPI 4.1's, 0.28 to 0.63 of MPICH's; with 16 KiB a block it took 1.3 on 8 ranks.
+constexpr std::size_t kRingFrom = 32 * kKiB;
 
 // The default rule; nullptr is the MPI library's own.
 const Algorithm* rule(const CallFacts& facts, bool background) {
@@ -93,10 +106,11 @@ const Algorithm* rule(const CallFacts& facts, bool background) {
       return is_worth_copying(facts.bytes, facts.ranks) ? known().gather_copy : nullptr;
     case Collective::allgather:  // from 2 KiB on 0.3 to 1.0, balanced and under uniform:2ms, up to 8 MiB
       return is_worth_copying(facts.bytes, facts.ranks) ? known().allgather_copy : nullptr;
+    case Collective::reduce_scatter_block:
+      return facts.bytes >= kRingFrom ? known().reduce_scatter_block_ring : nullptr;
     case Collective::scatterv:
     case Collective::gatherv:
     case Collective::allgatherv:
-    case Collective::reduce_scatter_block:
     case Collective::reduce_scatter:
     case Collective::alltoall:
     case Collective::alltoallv:

@@ -96,10 +96,14 @@ TEST(Rules, LongMessagesBetweenNodesArePipelined) {
   EXPECT_EQ(chosen_between_nodes(Collective::allreduce, 1024 * mebibyte, {200, 200}), "ring+10M");
 }
 
-TEST(Rules, ShortMessagesBetweenNodesAreTheLibrarys) {
+TEST(Rules, ShortMessagesBetweenNodesAreTheLibrarysButForGathers) {
   for (const Collective collective : kCollectives) {
+    if (collective == Collective::gather) continue;
     EXPECT_EQ(chosen_between_nodes(collective, 8, {8, 8}), "native") << name_of(collective);
   }
+  EXPECT_EQ(chosen_between_nodes(Collective::gather, 8, {16, 16}), "linear_nonblocking");
+  EXPECT_EQ(chosen_between_nodes(Collective::gather, 1023, {17, 17}), "native");
+  EXPECT_EQ(chosen_between_nodes(Collective::gather, 1024, {64, 64}), "linear_nonblocking");
 }
 
 TEST(Rules, WithoutAForecastMostIsLeftToTheLibrary) {
@@ -127,8 +131,19 @@ TEST(Rules, LongBlocksBetweenNodes) {
   EXPECT_EQ(choose(configuration, facts)->name, "announced_linear");
   facts.ranks = 65;
   EXPECT_EQ(choose(configuration, facts), nullptr);
-  facts = {Collective::gather, (32 << 10) - 1, 1, true, 8, false, 0, false};
+  facts = {Collective::scatter, (32 << 10) - 1, 1, true, 8, false, 0, false};
   EXPECT_EQ(choose(configuration, facts), nullptr);
+}
+
+TEST(Rules, BlocksOfSumsOnANode) {
+  CallFacts facts{Collective::reduce_scatter_block, 32 << 10, 1, true, 4, true, std::size_t{1} << 22, false};
+  EXPECT_EQ(choose({}, facts)->name, "ring");
+  EXPECT_TRUE(may_serve({}, facts.collective, facts.bytes, facts.ranks));
+  facts.commutative = false;
+  const Algorithm* const in_order = choose({}, facts);
+  EXPECT_TRUE(in_order == nullptr || can_serve(*in_order, facts));
+  facts = {Collective::reduce_scatter_block, (32 << 10) - 1, 1, true, 4, true, std::size_t{1} << 22, false};
+  EXPECT_EQ(choose({}, facts), nullptr);
 }
 
 TEST(Rules, BlocksOnANode) {

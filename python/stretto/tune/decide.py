@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from stretto.tune.measure import is_choosable
 from stretto.tune.rules import PASSED_ON, Evidence
 
+# Of the best: what takes no more is as good.
+_AS_GOOD = 1.03
 # Of the MPI library's own choice: what takes more, beyond doubt, and more than passing the call on, is never chosen.
 _BEHIND_NATIVE = 1.03
 # What another rule from here on must save at one size, at least.
@@ -28,7 +30,7 @@ def _loss(evidence: Evidence, name: str) -> float:
     if name != PASSED_ON and figure.to_native[0] > 1 and figure.to_native[1] > allowed:
         return math.inf
     low, middle, _ = figure.to_best
-    return math.log(max(low if name in _SIMPLE else middle, 1.0))
+    return math.log(max((low if name in _SIMPLE else middle) / _AS_GOOD, 1.0))
 
 
 def _losses(measured: Sequence[Evidence], name: str) -> float:
