@@ -67,9 +67,9 @@ struct Configuration {
   std::vector<std::size_t> background_cores;       // STRETTO_BACKGROUND_CORE, of its thread; empty: any
   std::optional<std::size_t> shared_memory_bytes;  // STRETTO_SHM_MAX_MIB, of a node; 0: none; unset: by what it has
   bool hwloc = true;                               // STRETTO_HWLOC: what ranks are bound to is looked for
-  std::string topology_file;  // STRETTO_TOPOLOGY, a topology.conf of Slurm's, or `measure`; empty: none
-  std::string machine_file;   // STRETTO_MACHINE, as `stretto tune --machine` writes it; empty: none
-  std::string rules_file;     // STRETTO_RULES, as `stretto tune` writes it; empty: none
+  std::string topology_file;                // STRETTO_TOPOLOGY, a topology.conf of Slurm's, or `measure`; empty: none
+  std::string machine_file;                 // STRETTO_MACHINE, as `stretto tune --machine` writes it; empty: none
+  std::string rules_file;                   // STRETTO_RULES, as `stretto tune` writes it; empty: none
   std::shared_ptr<const TunedRules> rules;  // what the file has; null where there is none, or it is of no use here
   ProfileSettings profile;
   bool remote_words = false;  // STRETTO_REMOTE_WORDS, or a choice needs them: made in MPI_Init, for rendezvous_tree

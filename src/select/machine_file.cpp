@@ -28,7 +28,8 @@ Curve read_curve(MeasuredTable& table, std::string_view key) {
   }
   for (std::size_t i = 0; i < found.ns.size(); ++i) {
     const auto value = values[i].value_exact<std::int64_t>();
-    if (!value || *value < 0 || *value > kMostNs) table.refuse(key, "must hold whole numbers of ns, from 0 to an hour's");
+    if (!value || *value < 0 || *value > kMostNs)
+      table.refuse(key, "must hold whole numbers of ns, from 0 to an hour's");
     found.ns[i] = *value;
   }
   return found;

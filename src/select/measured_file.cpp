@@ -55,7 +55,8 @@ MeasuredOn read_measured_on(MeasuredTable& file, std::int64_t own, const std::st
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
   const std::int64_t schema = file.number("schema", 1, kAny);
   if (schema != own) {
-    file.refuse("schema", "is " + std::to_string(schema) + ", this Stretto reads " + std::to_string(own) + ": " + remedy);
+    file.refuse("schema",
+                "is " + std::to_string(schema) + ", this Stretto reads " + std::to_string(own) + ": " + remedy);
   }
   MeasuredTable on = file.table("measured");
   MeasuredOn found{on.text("date"),

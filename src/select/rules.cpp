@@ -38,9 +38,9 @@ const Named& known() {
   return algorithms;
 }
 
-// Between nodes, on emulated ones at 1 gbit against Open MPI 4.1. Gathers of less than 32 KiB a block, on 8 to 32 ranks of
-// 4 to 32 nodes (stretto bench gather --nodes 16, and the like), where all ranks but the root send and leave: run times
-// 0.62 to 1.0, mean times in the call 0.12 to 0.5; of 8 bytes on 32 ranks 1.17 (1.04-1.56) and 0.3. From there on
+// Between nodes, on emulated ones at 1 gbit against Open MPI 4.1. Gathers of less than 32 KiB a block, on 8 to 32 ranks
+// of 4 to 32 nodes (stretto bench gather --nodes 16, and the like), where all ranks but the root send and leave: run
+// times 0.62 to 1.0, mean times in the call 0.12 to 0.5; of 8 bytes on 32 ranks 1.17 (1.04-1.56) and 0.3. From there on
 // (bench/experiments/scatter_gather.py), balanced and under delays up to 50 ms: gather 0.98 and 0.80, scatter 1.00 and
 // 0.97. Serving whoever has announced itself costs 7 % at 32 KiB a block and nothing from 128 KiB on, and lets early
 // ranks go earlier than sending to all at once. More ranks than these have not been measured.
@@ -219,8 +219,8 @@ Choice tuned_choice(const CallFacts& facts) {
   const RuleTable::Found found = facts.tuned->find(facts.collective, facts.bytes, facts.uneven);
   const bool is_own = found.exact || found.nearest.kind == Choice::Kind::by_rule;
   if (is_own || facts.forecast == nullptr) return found.nearest;
-  const Algorithm* best = facts.forecast->best_between(facts.collective, facts.bytes, facts.commutative,
-                                                       found.nearest, found.other);
+  const Algorithm* best =
+      facts.forecast->best_between(facts.collective, facts.bytes, facts.commutative, found.nearest, found.other);
   return {best == nullptr ? Choice::Kind::native : Choice::Kind::forced, best};
 }
 

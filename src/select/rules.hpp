@@ -31,7 +31,7 @@ struct CallFacts {
   bool may_begin_ahead = false;  // of the program
   SharedNodes shared_nodes{};
   bool remote_words = false;
-  Forecast* forecast = nullptr;  // of what is taken between nodes; without one most is left to the MPI library
+  Forecast* forecast = nullptr;      // of what is taken between nodes; without one most is left to the MPI library
   const RuleTable* tuned = nullptr;  // what was measured overrides rule and forecast
 };
 

@@ -28,7 +28,8 @@ double distance(const TunedRule& rule, int ranks, int nodes) {
   if (spread_of(rule.ranks, rule.nodes) != spread_of(ranks, nodes)) return kFar;
   const double of_all = by_each_other(rule.ranks, ranks);
   const double of_nodes = nodes == 1 ? 1 : by_each_other(rule.nodes, nodes);
-  const double of_a_node = by_each_other(static_cast<double>(rule.ranks) / rule.nodes, static_cast<double>(ranks) / nodes);
+  const double of_a_node =
+      by_each_other(static_cast<double>(rule.ranks) / rule.nodes, static_cast<double>(ranks) / nodes);
   if (of_all > kFarthest || of_nodes > kFarthest || (nodes > 1 && of_a_node > kFarthest)) return kFar;
   return of_all * of_nodes * of_a_node;
 }
@@ -136,9 +137,9 @@ RuleTable TunedRules::table_of(int ranks, int nodes) const {
     const auto [nearest, other] = neighbours_of(collective, ranks, nodes);
     const bool exact = nearest != nullptr && nearest->ranks == ranks && nearest->nodes == nodes;
     for (const bool uneven : {false, true}) {
-      table.entries_[RuleTable::index(collective, uneven)] = {
-          steps_like(nearest, uneven), steps_like(other, uneven), exact, nearest == nullptr ? 0 : nearest->ranks,
-          nearest == nullptr ? 0 : nearest->nodes};
+      table.entries_[RuleTable::index(collective, uneven)] = {steps_like(nearest, uneven), steps_like(other, uneven),
+                                                              exact, nearest == nullptr ? 0 : nearest->ranks,
+                                                              nearest == nullptr ? 0 : nearest->nodes};
     }
   }
   return table;

@@ -68,8 +68,8 @@ class TunedRules {
   /// Whether any rule has an algorithm of ours for that collective.
   bool may_serve(Collective collective) const { return (served_ >> static_cast<unsigned>(collective) & 1) != 0; }
   /// Those of the nearest numbers of ranks that were measured, of ranks that lie alike: all on one node, each on its
-  /// own, or several on each of several. What was measured with more than twice as many ranks, nodes or ranks of a node,
-  /// or with less than half, tells nothing. Of two that are as near the lower one counts.
+  /// own, or several on each of several. What was measured with more than twice as many ranks, nodes or ranks of a
+  /// node, or with less than half, tells nothing. Of two that are as near the lower one counts.
   RuleTable table_of(int ranks, int nodes) const;
 
  private:

@@ -51,10 +51,10 @@ std::string found(const RuleTable& table, Collective collective, std::size_t byt
 }
 
 TEST(TunedRules, EachCountsFromItsLengthOn) {
-  const RuleTable table = rules_of(rule("allreduce", 8, 1, "any", 4096, "ring") +
-                                   rule("allreduce", 8, 1, "any", 1 << 20, "native") +
-                                   rule("allreduce", 8, 1, "any", 512, "arrival_tree"))
-                              .table_of(8, 1);
+  const RuleTable table =
+      rules_of(rule("allreduce", 8, 1, "any", 4096, "ring") + rule("allreduce", 8, 1, "any", 1 << 20, "native") +
+               rule("allreduce", 8, 1, "any", 512, "arrival_tree"))
+          .table_of(8, 1);
   EXPECT_EQ(found(table, Collective::allreduce, 0), "default");
   EXPECT_EQ(found(table, Collective::allreduce, 511), "default");
   EXPECT_EQ(found(table, Collective::allreduce, 512), "arrival_tree");
@@ -67,10 +67,10 @@ TEST(TunedRules, EachCountsFromItsLengthOn) {
 }
 
 TEST(TunedRules, ArrivalsAreToldApart) {
-  const RuleTable table = rules_of(rule("allreduce", 8, 1, "even", 0, "ring") +
-                                   rule("allreduce", 8, 1, "uneven", 0, "arrival_tree") +
-                                   rule("bcast", 8, 1, "any", 0, "binomial"))
-                              .table_of(8, 1);
+  const RuleTable table =
+      rules_of(rule("allreduce", 8, 1, "even", 0, "ring") + rule("allreduce", 8, 1, "uneven", 0, "arrival_tree") +
+               rule("bcast", 8, 1, "any", 0, "binomial"))
+          .table_of(8, 1);
   EXPECT_EQ(found(table, Collective::allreduce, 8, false), "ring");
   EXPECT_EQ(found(table, Collective::allreduce, 8, true), "arrival_tree");
   EXPECT_EQ(found(table, Collective::bcast, 8, false), "binomial");
@@ -78,9 +78,9 @@ TEST(TunedRules, ArrivalsAreToldApart) {
 }
 
 TEST(TunedRules, TheNearestRanksCountAndFarOnesDoNot) {
-  const TunedRules rules = rules_of(rule("bcast", 4, 1, "any", 0, "binomial") + rule("bcast", 16, 1, "any", 0, "native") +
-                                    rule("bcast", 8, 8, "any", 0, "event_chain") +
-                                    rule("bcast", 16, 4, "any", 0, "event_binary"));
+  const TunedRules rules =
+      rules_of(rule("bcast", 4, 1, "any", 0, "binomial") + rule("bcast", 16, 1, "any", 0, "native") +
+               rule("bcast", 8, 8, "any", 0, "event_chain") + rule("bcast", 16, 4, "any", 0, "event_binary"));
   const auto of = [&](int ranks, int nodes) { return found(rules.table_of(ranks, nodes), Collective::bcast, 8); };
   EXPECT_EQ(of(2, 1), "binomial");
   EXPECT_EQ(of(4, 1), "binomial");
@@ -102,9 +102,9 @@ TEST(TunedRules, TheNearestRanksCountAndFarOnesDoNot) {
 
 // In a sweep over ranks and lengths what counts changes only where it has to: once between two that were measured.
 TEST(TunedRules, ThereAreNoCliffsButThoseBetweenWhatWasMeasured) {
-  const TunedRules rules = rules_of(rule("bcast", 4, 1, "any", 0, "binomial") + rule("bcast", 16, 1, "any", 0, "native") +
-                                    rule("bcast", 64, 1, "any", 0, "event_chain") +
-                                    rule("bcast", 4, 1, "any", 1 << 16, "arrival_copy"));
+  const TunedRules rules =
+      rules_of(rule("bcast", 4, 1, "any", 0, "binomial") + rule("bcast", 16, 1, "any", 0, "native") +
+               rule("bcast", 64, 1, "any", 0, "event_chain") + rule("bcast", 4, 1, "any", 1 << 16, "arrival_copy"));
   int changes = 0;
   std::string before = found(rules.table_of(2, 1), Collective::bcast, 8);
   for (int ranks = 3; ranks <= 64; ++ranks) {
@@ -122,8 +122,9 @@ TEST(TunedRules, ThereAreNoCliffsButThoseBetweenWhatWasMeasured) {
 }
 
 TEST(TunedRules, TheyComeBeforeTheDefaultAndBehindWhatIsForced) {
-  const TunedRules rules = rules_of(rule("allreduce", 8, 1, "any", 0, "ring") + rule("allreduce", 8, 1, "any", 64, "native") +
-                                    rule("allreduce", 8, 1, "any", 4096, "arrival_tree"));
+  const TunedRules rules =
+      rules_of(rule("allreduce", 8, 1, "any", 0, "ring") + rule("allreduce", 8, 1, "any", 64, "native") +
+               rule("allreduce", 8, 1, "any", 4096, "arrival_tree"));
   const RuleTable table = rules.table_of(8, 1);
   Configuration configuration;
   CallFacts facts{Collective::allreduce, 8, 4, true, 8, true, std::size_t{1} << 20, false};
@@ -158,7 +159,8 @@ TEST(TunedRules, WhatTheyNameMayServe) {
 TEST(TunedRules, FilesThatAreNoneAreRefused) {
   EXPECT_EQ(error_of(kHead), "r.toml: rule: is missing");
   EXPECT_NE(error_of("schema = 1\nrule = 3").find("measured: is missing"), std::string::npos);
-  EXPECT_NE(error_of("schema = 2").find("r.toml: schema: is 2, this Stretto reads 1: measure again"), std::string::npos);
+  EXPECT_NE(error_of("schema = 2").find("r.toml: schema: is 2, this Stretto reads 1: measure again"),
+            std::string::npos);
   EXPECT_NE(error_of("schema").find("r.toml, line 1: no TOML"), std::string::npos);
   const auto refuses = [](const std::string& text, const std::string& said) {
     EXPECT_NE(error_of(kHead + text).find(said), std::string::npos) << error_of(kHead + text);

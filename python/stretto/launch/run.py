@@ -24,9 +24,7 @@ def collect_settings(environment: Mapping[str, str], options: Mapping[str, str |
 
     `options` maps variable names to values, None where not given. Raises StrettoError for an unknown algorithm.
     """
-    settings = {
-        name: value for name, value in environment.items() if is_for_ranks(name)
-    }
+    settings = {name: value for name, value in environment.items() if is_for_ranks(name)}
     settings.update({name: value for name, value in options.items() if value is not None})
     for collective in COLLECTIVES:
         variable = f"STRETTO_{collective.upper()}"
