@@ -45,10 +45,11 @@ void SampleLog::write_setup(double compute_steps_per_ns, double copy_bytes_per_n
                 1 + *std::max_element(world_.nodes().begin(), world_.nodes().end()),
                 static_cast<long long>(world_.clock_error_ns()), usable_cores(), compute_steps_per_ns,
                 copy_bytes_per_ns);
-  writer_->write_setup("\"ranks\": " + std::to_string(world_.size()) + ", \"mpi\": " + quoted(library_version()) +
-                       ", \"compiler\": " + quoted(STRETTO_BENCH_COMPILER) +
-                       ", \"compiler_flags\": " + quoted(STRETTO_BENCH_FLAGS) + ", " + numbers +
-                       "\"stretto_preloaded\": " + (preloaded ? "true" : "false"));
+  const std::string mpi = library_version();
+  writer_->write_setup("\"ranks\": " + std::to_string(world_.size()) + ", \"mpi\": " + quoted(mpi) +
+                       ", \"mpi_version\": " + quoted(mpi.substr(0, mpi.find_first_of("\n,"))) + ", \"compiler\": " +
+                       quoted(STRETTO_BENCH_COMPILER) + ", \"compiler_flags\": " + quoted(STRETTO_BENCH_FLAGS) + ", " +
+                       numbers + "\"stretto_preloaded\": " + (preloaded ? "true" : "false"));
 }
 
 void SampleLog::add(Call call, const std::string& ran, std::int64_t arrival_ns, std::int64_t exit_ns) {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -88,15 +90,34 @@ def run_counts(stretto: Stretto, file: Path, **settings: str) -> str:
     return str(done.stderr)
 
 
-@pytest.fixture
-def here(stretto: Stretto, tmp_path: Path) -> dict[str, str]:
+def names_here(stretto: Stretto, folder: Path, launcher: tuple[str, ...]) -> dict[str, str]:
     """How rules name this MPI library and processor."""
-    file = tmp_path / "here.toml"
+    file = folder / "here.toml"
     asked = ("--collectives", "barrier", "--arrivals", "balanced", "--budget", "5s", "--output", str(file))
-    done = stretto("tune", *asked, "--", *LAUNCHER)
+    done = stretto("tune", *asked, "--", *launcher)
     assert done.returncode == 0, done.stdout + done.stderr
     measured = tomllib.loads(file.read_text())["measured"]
     return {"mpi": measured["mpi"], "cpu": measured["cpu"]}
+
+
+@pytest.fixture
+def here(stretto: Stretto, tmp_path: Path) -> dict[str, str]:
+    return names_here(stretto, tmp_path, LAUNCHER)
+
+
+@pytest.mark.skipif(shutil.which("mpirun.mpich") is None, reason="MPICH is not installed")
+def test_mpich_finds_its_own_rules(stretto: Stretto, tmp_path: Path) -> None:
+    launcher = ("mpirun.mpich", "-n", "3")
+    file = rules_file(tmp_path / "rules.toml", **names_here(stretto, tmp_path, launcher))
+    (tmp_path / "program.c").write_text(
+        "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); int a = 1, b; for (int i = 0; i < 5; ++i)"
+        " MPI_Allreduce(&a, &b, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); MPI_Finalize(); return b - 3; }\n"
+    )
+    program = tmp_path / "program"
+    subprocess.run(["mpicc.mpich", "-o", program, tmp_path / "program.c"], check=True, timeout=60)
+    done = stretto("run", "--verbose", "--rules", str(file), "--", *launcher, str(program))
+    assert done.returncode == 0 and "STRETTO_RULES" not in done.stderr, done.stderr
+    assert "allreduce: ring ran 5 times" in done.stderr, done.stderr
 
 
 def test_ranks_do_what_the_rules_say(stretto: Stretto, tmp_path: Path, here: dict[str, str]) -> None:

@@ -90,7 +90,7 @@ def _measured_on(measurer: Measurer, ranks: int) -> dict[str, object]:
     return {
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "stretto": stretto.__version__,
-        "mpi": re.split(r"[\n,]", setup["mpi"])[0],
+        "mpi": setup["mpi_version"],
         "cpu": machine["cpu"] or "unknown",
         "cores": machine["cores"],
         "ranks": ranks,

@@ -1,5 +1,6 @@
 #include "mpi/engine/measured_files.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 
@@ -12,8 +13,10 @@ std::string version_of_mpi() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   PMPI_Get_library_version(text, &length);
-  const std::string version(text);
-  return version.substr(0, version.find_first_of("\n,"));
+  std::string version(text);
+  version.resize(std::min(version.find_first_of("\n,"), version.size()));
+  std::ranges::replace(version, '\t', ' ');  // MPICH's
+  return version;
 }
 
 std::string model_of_cpu() {
@@ -28,7 +31,8 @@ std::string model_of_cpu() {
 namespace {
 
 // What is wrong with it here, if anything.
-std::string find_mismatch(const MeasuredOn& on) {
+std::string find_mismatch(MeasuredOn on) {
+  std::ranges::replace(on.mpi, '\t', ' ');  // of an earlier Stretto
   const std::string mpi = version_of_mpi();
   const std::string cpu = model_of_cpu();
   if (on.mpi != mpi) return "was measured with " + on.mpi + ", this is " + mpi;
