@@ -19,7 +19,7 @@ from stretto.launch.launchers import identify
 from stretto.launch.processes import run_limited
 from stretto.launch.run import build_command, collect_settings
 from stretto.library import built_program
-from stretto.tune import check, explain, imported
+from stretto.tune import check, explain, export, imported
 from stretto.tune.machine import read_machine, show_machine
 from stretto.tune.measure import Measurer
 from stretto.tune.session import FindCalls, add_options, split_at_dashes, split_launcher, tune_session
@@ -32,12 +32,12 @@ _HELP = """`stretto tune -- mpirun -n 8 --hostfile hosts` measures what serves c
 rules.toml; STRETTO_RULES=FILE then tells Stretto. The same command goes on where it was interrupted.
 `stretto tune import DIR -- mpirun -n 8` does so for the calls of a program (DIR of stretto run --profile DIR).
 `stretto tune explain allreduce 1M --ranks 8 --rules FILE` tells what is chosen and why, `stretto tune check FILE`
-whether a file can be used here.
+whether a file can be used here, `stretto tune export FILE` makes Open MPI's own rules file of it.
 
 With --machine messages are measured between one pair of ranks for each part of the machine in which any meet, so give
 a rank for each core of a node, and nodes as far apart as those of later jobs. It takes about a minute, on a machine
 that does nothing else. STRETTO_MACHINE=FILE then tells Stretto."""
-_SUBCOMMANDS = {"explain": explain.main, "check": check.main, "import": imported.main}
+_SUBCOMMANDS = {"explain": explain.main, "check": check.main, "import": imported.main, "export": export.main}
 
 
 def _build_parser() -> argparse.ArgumentParser:
