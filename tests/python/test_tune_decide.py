@@ -95,6 +95,42 @@ class Model(Measurer):
         return found
 
 
+class OneNode(Measurer):
+    """Measures what it is told of an allreduce: costs by whether ranks come together, in terms of native's."""
+
+    def __init__(self, even: dict[str, float], uneven: dict[str, float]) -> None:
+        super().__init__("nobody", None, 1, None, None)
+        self._even, self._uneven = even, uneven
+
+    def measure(
+        self, cell: Cell, algorithms: tuple[str, ...], sizes: Sequence[int], budget_s: float | None
+    ) -> dict[int, Observed]:
+        told = {"native": 1.0, "passthrough": 1.0, **(self._even if cell.even else self._uneven)}
+        return {size: Observed({name: np.full(10, cost) for name, cost in told.items()}, {}) for size in sizes}
+
+
+@pytest.mark.parametrize(
+    ("even", "uneven", "expected"),
+    [
+        # Both in the node's memory: ranks notice how they arrive.
+        ({"arrival_stripes": 0.3, "arrival_tree": 0.4}, {"arrival_stripes": 0.4, "arrival_tree": 0.3},
+         {"even": "arrival_stripes", "uneven": "arrival_tree"}),
+        # Under `ring` they would not, and never leave it.
+        ({"ring": 0.3, "arrival_tree": 0.4}, {"ring": 0.9, "arrival_tree": 0.3}, {"any": "arrival_tree"}),
+        ({"ring": 0.3, "arrival_tree": 0.9}, {"ring": 0.4, "arrival_tree": 0.3}, {"any": "ring"}),
+        ({"arrival_tree": 0.3}, {"arrival_tree": 0.4}, {"any": "arrival_tree"}),
+    ],
+)  # fmt: skip
+def test_rules_differ_by_arrivals_only_where_these_are_noticed(
+    even: dict[str, float], uneven: dict[str, float], expected: dict[str, str]
+) -> None:
+    measurer = OneNode(even, uneven)
+    patterns = [Arrival("balanced"), Arrival("uniform", 2e6)]
+    rules = tune_calls(measurer, Calls("allreduce", 8, 1, (8,)), patterns, Share(measurer, 1), lambda _: None)
+    assert {rule.arrivals: rule.algorithm for rule in rules} == expected
+    assert sum(len(rule.measured) for rule in rules) == 2
+
+
 SIZES = (8, 256, 4 << 10, 64 << 10, 1 << 20, 8 << 20)
 
 

@@ -25,6 +25,12 @@ def _suits(entry: Algorithm, nodes: int) -> bool:
     return not needs_more and (nodes == 1 or not entry.needs_shared_memory)
 
 
+def needs_board(collective: str, name: str) -> bool:
+    """Whether it is an algorithm in the memory of a node."""
+    return any(entry.needs_shared_memory for entry in load_registry()
+               if (entry.collective, entry.name) == (collective, name))  # fmt: skip
+
+
 def find_candidates(collective: str, ranks: int, nodes: int, sizes: Sequence[int]) -> tuple[str, ...]:
     """The MPI library's own choice, by itself and passed on to, all that it can be forced to, Stretto's own, and its
     algorithms.

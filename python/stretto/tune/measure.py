@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from stretto import __version__
 from stretto.bench.launch import BenchError, RunResult, run_request
 from stretto.bench.report import find_late
 from stretto.bench.request import MOST_ITERATIONS, Arrival, Request, UsageError, is_native
@@ -103,7 +104,8 @@ class Measurer:
         self, mpirun: str, journal: Path | None, seed: int, deadline: float | None, nodes: Nodes | None
     ) -> None:
         self._mpirun, self._journal, self._seed, self._nodes = mpirun, journal, seed, nodes
-        self._where = mpirun if nodes is None else f"{mpirun} on {len(nodes.names)} nodes of {nodes.rate}"
+        where = mpirun if nodes is None else f"{mpirun} on {len(nodes.names)} nodes of {nodes.rate}"
+        self._where = f"{__version__} {where}"
         self.deadline = deadline
         self.wrong: list[str] = []  # what algorithms gave wrong results, or failed
         self._known: dict[str, Any] = {}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from stretto.bench.request import Arrival
+from stretto.tune.candidates import needs_board
+from stretto.tune.choices import NONE, ask_choices
 from stretto.tune.decide import choose_along, threshold
 from stretto.tune.measure import Cell, Measurer, finalists, measure_again, screen
 from stretto.tune.rules import ANY, EVEN, NATIVE, PASSED_ON, UNEVEN, Evidence, Rule
@@ -63,14 +64,25 @@ def _groups(patterns: Sequence[Arrival], nodes: int) -> list[_Group]:
 
 def tune_calls(measurer: Measurer, calls: Calls, patterns: Sequence[Arrival], share: Share, tell: Tell) -> list[Rule]:
     """The rules, by rising length. Raises OutOfBudgetError where the time is over before they are known."""
-    found = [
-        _rules(calls, group, _measure(measurer, calls, group, share, tell)) for group in _groups(patterns, calls.nodes)
-    ]
-    if len(found) == 2 and _same(*found):
-        together = zip(*found, strict=True)
-        return [dataclasses.replace(even, arrivals=ANY, measured=even.measured + uneven.measured)
-                for even, uneven in together]  # fmt: skip
+    groups = _groups(patterns, calls.nodes)
+    measured = [_measure(measurer, calls, group, share, tell) for group in groups]
+    found = [_rules(calls, group.arrivals, each) for group, each in zip(groups, measured, strict=True)]
+    if len(found) == 1:
+        return found[0]
+    if _same(*found) or not all(_tells_arrivals(calls, rule) for rules in found for rule in rules):
+        even, uneven = measured
+        return _rules(calls, ANY, {size: even[size] + uneven[size] for size in even if size in uneven})
     return [rule for rules in found for rule in rules]
+
+
+def _tells_arrivals(calls: Calls, rule: Rule) -> bool:
+    """Whether what runs under the rule goes by the ranks' board: else nobody knows how ranks arrive, and rules that
+    differ by it would stay what they are."""
+    if rule.algorithm == "default":
+        sizes = [evidence.size for evidence in rule.measured]
+        answers = ask_choices(NONE, NONE, calls.collective, calls.ranks, calls.nodes, 0, sizes)
+        return all(needs_board(calls.collective, answer.untuned) for answer in answers)
+    return needs_board(calls.collective, rule.algorithm)
 
 
 def _same(first: list[Rule], second: list[Rule]) -> bool:
@@ -109,7 +121,7 @@ def _refine(measurer: Measurer, calls: Calls, group: _Group, found: dict[int, li
         ]
 
 
-def _rules(calls: Calls, group: _Group, found: dict[int, list[Evidence]]) -> list[Rule]:
+def _rules(calls: Calls, arrivals: str, found: dict[int, list[Evidence]]) -> list[Rule]:
     sizes = sorted(found)
     rules: list[Rule] = []
     chosen = choose_along([found[size] for size in sizes])
@@ -120,6 +132,6 @@ def _rules(calls: Calls, group: _Group, found: dict[int, list[Evidence]]) -> lis
             continue
         from_bytes = threshold(sizes[index - 1], size) if index else 0
         rules.append(
-            Rule(calls.collective, calls.ranks, calls.nodes, group.arrivals, from_bytes, algorithm, list(found[size]))
+            Rule(calls.collective, calls.ranks, calls.nodes, arrivals, from_bytes, algorithm, list(found[size]))
         )
     return rules
