@@ -67,6 +67,7 @@ std::string find_text(const std::string& file, const Kind<File>& kind) {
 // What rank 0 reads, all have.
 template <typename File>
 std::optional<File> share(const std::string& file, const Kind<File>& kind, MPI_Comm world) {
+  if (file.empty()) return std::nullopt;
   int rank = 0;
   PMPI_Comm_rank(world, &rank);
   std::string text;

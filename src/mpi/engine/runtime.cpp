@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 #include "core/clock.hpp"
 #include "mpi/devices/gpu_drivers.hpp"
@@ -18,21 +19,18 @@
 namespace stretto::mpi {
 namespace {
 
-// Launchers tell a process its rank before MPI does; so one rank prints a complaint instead of all.
-bool speaks_for_all() {
-  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+// Launchers tell a process its rank before MPI does: so one rank prints a complaint instead of all.
+bool is_zero(std::initializer_list<const char*> variables) {
+  for (const char* variable : variables) {
     if (const char* rank = std::getenv(variable)) return std::strcmp(rank, "0") == 0;
   }
   return true;
 }
 
+bool speaks_for_all() { return is_zero({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}); }
+
 // The same for a node, where known: what is wrong on one need not be on another.
-bool speaks_for_node() {
-  for (const char* variable : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}) {
-    if (const char* rank = std::getenv(variable)) return std::strcmp(rank, "0") == 0;
-  }
-  return true;
-}
+bool speaks_for_node() { return is_zero({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}); }
 
 // A launcher ends the whole job at the first exit: whoever is silent stays until the speaker has spoken, which ends it.
 constexpr unsigned kSilentSeconds = 2;
@@ -127,9 +125,7 @@ void compare_settings([[maybe_unused]] std::uint64_t fingerprint) {
 void Runtime::start() {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Runtime::forget, &keyval_, nullptr);
   compare_settings(configuration_.fingerprint());
-  if (!configuration_.rules_file.empty()) {
-    configuration_.rules = share_rules(configuration_.rules_file, MPI_COMM_WORLD);
-  }
+  configuration_.rules = share_rules(configuration_.rules_file, MPI_COMM_WORLD);
   world_.open(configuration_);
   if (configuration_.non_blocking && world_.failures().can_be_known()) leave_non_blocking();
   if (was_spawned()) meet_others();

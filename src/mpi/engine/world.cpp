@@ -53,11 +53,9 @@ void World::open(const Configuration& configuration) {
 
 // Between nodes algorithms are chosen by what they are predicted to take.
 void World::know_machine(const Configuration& configuration) {
-  if (!configuration.machine_file.empty()) {
-    if (const auto machine = share_machine(configuration.machine_file, carrier_.comm)) {
-      machine_ = *machine;
-      return;
-    }
+  if (const auto machine = share_machine(configuration.machine_file, carrier_.comm)) {
+    machine_ = *machine;
+    return;
   }
   const bool chooses =
       std::ranges::any_of(kCollectives, [&](Collective collective) { return may_serve(configuration, collective); });
