@@ -146,9 +146,8 @@ Request parse_request(const std::vector<std::string_view>& words) {
   if (words.size() != 6) {
     throw std::runtime_error("usage: stretto-map COLLECTIVE ALGORITHM RANKS RANKS_PER_NODE BYTES scotch|greedy");
   }
-  const auto* const collective =
-      std::ranges::find_if(kCollectives, [&](Collective known) { return name_of(known) == words[0]; });
-  if (collective == std::end(kCollectives)) throw std::runtime_error(std::string(words[0]) + ": no such collective");
+  const std::optional<Collective> collective = find_collective(words[0]);
+  if (!collective) throw std::runtime_error(std::string(words[0]) + ": no such collective");
   const Algorithm* const algorithm = find_algorithm(*collective, words[1]);
   if (algorithm == nullptr || algorithm->run == nullptr || algorithm->needs.memory != Memory::none) {
     throw std::runtime_error(std::string(words[1]) + ": no algorithm of " + std::string(words[0]) +

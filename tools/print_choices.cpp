@@ -10,12 +10,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "mpi/places/text_file.hpp"
 #include "select/forecast.hpp"
 #include "select/machine_file.hpp"
 #include "select/rules.hpp"
@@ -33,11 +32,10 @@ namespace {
 template <typename File>
 File read(const std::string& name, File (*reader)(const std::string&, const std::string&, std::string&)) {
   if (name == "-") return {};
-  std::ifstream stream(name, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream.is_open() || stream.bad()) refuse(name + ": cannot be read");
   std::string error;
-  File file = reader(text, name, error);
+  const std::optional<std::string> text = mpi::read_file(name, error);
+  if (!text) refuse(name + ": cannot be read: " + error);
+  File file = reader(*text, name, error);
   if (!error.empty()) refuse(error);
   return file;
 }
@@ -50,10 +48,9 @@ struct Question {
 };
 
 Collective collective_of(const std::string& name) {
-  for (const Collective known : kCollectives) {
-    if (name_of(known) == name) return known;
-  }
-  refuse(name + ": no such collective");
+  const std::optional<Collective> found = find_collective(name);
+  if (!found) refuse(name + ": no such collective");
+  return *found;
 }
 
 int positive(const char* text, const char* what) {

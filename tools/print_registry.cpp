@@ -33,13 +33,9 @@ void print_maps(const stretto::Algorithm& algorithm) {
 }
 
 int check_choice(std::string_view collective, std::string_view choice) {
-  for (const stretto::Collective known : stretto::kCollectives) {
-    if (stretto::name_of(known) != collective) continue;
-    if (stretto::parse_choice(known, choice)) return 0;
-    std::puts(stretto::choices_of(known).c_str());
-    return 1;
-  }
-  std::puts("no such collective");
+  const std::optional<stretto::Collective> known = stretto::find_collective(collective);
+  if (known && stretto::parse_choice(*known, choice)) return 0;
+  std::puts(known ? stretto::choices_of(*known).c_str() : "no such collective");
   return 1;
 }
 

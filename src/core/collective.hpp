@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string_view>
 
 #include "core/reduction.hpp"
@@ -64,6 +65,14 @@ constexpr std::string_view name_of(Collective collective) {
                                          "alltoallv"};
   static_assert(std::size(kNames) == std::size(kCollectives));
   return kNames[static_cast<std::size_t>(collective)];
+}
+
+/// nullopt for a name that none has.
+constexpr std::optional<Collective> find_collective(std::string_view name) {
+  for (const Collective collective : kCollectives) {
+    if (name_of(collective) == name) return collective;
+  }
+  return std::nullopt;
 }
 
 /// Whether no rank can end such a call, of at least a byte a rank, before all have begun it.

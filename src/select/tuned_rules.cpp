@@ -36,9 +36,8 @@ double distance(const TunedRule& rule, int ranks, int nodes) {
 
 Collective read_collective(MeasuredTable& rule) {
   const std::string name = rule.text("collective");
-  const auto found =
-      std::ranges::find_if(kCollectives, [&](Collective collective) { return name_of(collective) == name; });
-  if (found == std::end(kCollectives)) rule.refuse("collective", "is " + name + ", which nobody knows");
+  const std::optional<Collective> found = find_collective(name);
+  if (!found) rule.refuse("collective", "is " + name + ", which nobody knows");
   return *found;
 }
 
