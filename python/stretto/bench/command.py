@@ -27,7 +27,7 @@ from stretto.bench.request import (
     parse_precision,
     parse_time_ns,
 )
-from stretto.cluster import cluster
+from stretto.cluster import cluster_if
 from stretto.cluster.namespaces import Nodes
 from stretto.progress import measuring
 
@@ -101,9 +101,7 @@ def _run(arguments: argparse.Namespace) -> int:
         return show_must_show(console, arguments.mpirun, arguments.timeout, arguments.json)
     if arguments.rate is not None and arguments.nodes is None:
         raise UsageError("--rate needs --nodes")
-    if arguments.nodes is None:
-        return _measure(arguments, console, None)
-    with cluster(arguments.nodes, arguments.rate or "1gbit") as nodes:
+    with cluster_if(arguments.nodes, arguments.rate or "1gbit") as nodes:
         return _measure(arguments, console, nodes)
 
 

@@ -29,7 +29,7 @@ from stretto.bench.stats import Samples, Times
 from stretto.cluster.namespaces import Nodes
 from stretto.errors import ProgramFailedError, StrettoError
 from stretto.launch.launchers import identify
-from stretto.launch.run import is_for_ranks
+from stretto.launch.run import settings_in
 from stretto.library import library_directory, nospin_library, preload_library
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -102,7 +102,7 @@ def build_command(request: Request, mpirun: str, arguments: list[str], preload: 
         wrapper = ["env", "LD_PRELOAD=" + ":".join([*map(str, libraries), *([others] if others else [])])]
     if library:
         # On other hosts ranks do not have our environment.
-        settings = {name: value for name, value in os.environ.items() if is_for_ranks(name)}
+        settings = settings_in(os.environ)
         if _uses_remote_words(request):
             settings["STRETTO_REMOTE_WORDS"] = "1"
         wrapper += [f"{name}={value}" for name, value in sorted(settings.items())]

@@ -6,6 +6,6 @@
 See docs/cluster.md for what is emulated and what is not.
 """
 
-from stretto.cluster.namespaces import Nodes, cluster, why_impossible
+from stretto.cluster.namespaces import Nodes, cluster, cluster_if, why_impossible
 
-__all__ = ["Nodes", "cluster", "why_impossible"]
+__all__ = ["Nodes", "cluster", "cluster_if", "why_impossible"]

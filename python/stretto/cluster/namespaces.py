@@ -201,6 +201,16 @@ def cluster(nodes: int, rate: str = "1gbit") -> Iterator[Nodes]:
         keeper.communicate()
 
 
+@contextlib.contextmanager
+def cluster_if(nodes: int | None, rate: str = "1gbit") -> Iterator[Nodes | None]:
+    """Such a cluster where a number of nodes is asked for, else None: this machine."""
+    if nodes is None:
+        yield None
+        return
+    with cluster(nodes, rate) as made:
+        yield made
+
+
 def bring_up(name: str, nodes: int, rate: str) -> Nodes:
     """A cluster that stays until `bring_down`."""
     return _start(name, nodes, rate, scripts.KEEP)[0]

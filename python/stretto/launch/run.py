@@ -14,9 +14,11 @@ from stretto.library import FAMILIES, available_families, preload_library
 _NOT_FOR_RANKS = {"STRETTO_LIB_DIR"}
 
 
-def is_for_ranks(variable: str) -> bool:
-    """Whether it is a setting that the library reads."""
-    return variable.startswith("STRETTO_") and variable not in _NOT_FOR_RANKS
+def settings_in(environment: Mapping[str, str]) -> dict[str, str]:
+    """The STRETTO_* variables that the library reads."""
+    return {
+        name: value for name, value in environment.items() if name.startswith("STRETTO_") and name not in _NOT_FOR_RANKS
+    }
 
 
 def collect_settings(environment: Mapping[str, str], options: Mapping[str, str | None]) -> dict[str, str]:
@@ -24,7 +26,7 @@ def collect_settings(environment: Mapping[str, str], options: Mapping[str, str |
 
     `options` maps variable names to values, None where not given. Raises StrettoError for an unknown algorithm.
     """
-    settings = {name: value for name, value in environment.items() if is_for_ranks(name)}
+    settings = settings_in(environment)
     settings.update({name: value for name, value in options.items() if value is not None})
     for collective in COLLECTIVES:
         variable = f"STRETTO_{collective.upper()}"

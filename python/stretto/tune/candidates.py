@@ -25,10 +25,9 @@ def _suits(entry: Algorithm, nodes: int) -> bool:
     return not needs_more and (nodes == 1 or not entry.needs_shared_memory)
 
 
-def needs_board(collective: str, name: str) -> bool:
-    """Whether it is an algorithm in the memory of a node."""
-    return any(entry.needs_shared_memory for entry in load_registry()
-               if (entry.collective, entry.name) == (collective, name))  # fmt: skip
+def on_boards(collective: str) -> set[str]:
+    """Its algorithms in the memory of a node."""
+    return {entry.name for entry in load_registry() if entry.collective == collective and entry.needs_shared_memory}
 
 
 def find_candidates(collective: str, ranks: int, nodes: int, sizes: Sequence[int]) -> tuple[str, ...]:

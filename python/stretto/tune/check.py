@@ -18,7 +18,7 @@ from stretto.bench.arguments import run_command
 from stretto.bench.launch import describe_machine
 from stretto.bench.report import format_ran, format_size, write_json
 from stretto.bench.request import check_folder, parse_arrival
-from stretto.cluster import Nodes, cluster
+from stretto.cluster import Nodes, cluster_if
 from stretto.errors import StrettoError
 from stretto.tune.measure import Cell, Measurer, Observed, is_choosable
 from stretto.tune.rules import NATIVE, PASSED_ON, Evidence, Rule, Rules, read_rules
@@ -146,9 +146,7 @@ def _run(arguments: argparse.Namespace, launcher: list[str]) -> int:
     on, cpu = rules.measured, describe_machine()["cpu"] or "unknown"
     if launcher or arguments.nodes:
         words, _ = split_launcher(launcher or ["mpirun"])
-        if arguments.nodes is None:
-            return _check_here(rules, words, arguments, console, None)
-        with cluster(arguments.nodes, arguments.rate) as nodes:
+        with cluster_if(arguments.nodes, arguments.rate) as nodes:
             return _check_here(rules, words, arguments, console, nodes)
     show_rules(rules, console)
     console.print(f"{len(rules.rules)} rules, measured with {on['mpi']} on {on['cores']} cores of {on['cpu']}, "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,7 @@ from rich.table import Table
 
 from stretto.bench.report import format_size
 from stretto.errors import StrettoError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from stretto.tune.toml_file import read_toml
 
 SCHEMA = 1
 
@@ -54,12 +49,7 @@ class Machine:
 
 def read_machine(path: Path) -> Machine:
     """Raises StrettoError where the file cannot be read or is none of this schema."""
-    try:
-        content = tomllib.loads(path.read_text())
-    except OSError as error:
-        raise StrettoError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StrettoError(f"{path}: no TOML: {error}") from error
+    content = read_toml(path)
     if content.get("schema") != SCHEMA:
         raise StrettoError(f"{path}: schema {content.get('schema')}, not {SCHEMA}: run `stretto tune --machine` again")
     try:

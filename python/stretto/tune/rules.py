@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from stretto.errors import StrettoError
 from stretto.tune.choices import check_rules
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from stretto.tune.toml_file import read_toml
 
 SCHEMA = 1
 EVEN, UNEVEN, ANY = "even", "uneven", "any"
@@ -79,7 +74,7 @@ def _text(value: str) -> str:
 
 
 def _numbers(values: tuple[float, float, float]) -> str:
-    return "[" + ", ".join(f"{value:.4g}" if "e" not in f"{value:.4g}" else f"{value:.1f}" for value in values) + "]"
+    return "[" + ", ".join(f"{value:.4g}" for value in values) + "]"
 
 
 def _evidence_lines(evidence: Evidence) -> list[str]:
@@ -141,7 +136,7 @@ def _read_evidence(table: dict[str, Any]) -> Evidence:
 def read_rules(path: Path) -> Rules:
     """Raises StrettoError where the ranks could not read the file, or the evidence is not as it is written."""
     check_rules(str(path))
-    content = tomllib.loads(path.read_text())
+    content = read_toml(path)
     rules = []
     for table in content.get("rule", []):
         try:

@@ -19,7 +19,7 @@ import stretto
 from stretto.algorithms import COLLECTIVES
 from stretto.bench.launch import describe_machine
 from stretto.bench.request import Arrival, UsageError, check_folder, parse_time_ns
-from stretto.cluster import Nodes, cluster
+from stretto.cluster import Nodes, cluster_if
 from stretto.launch.launchers import understand
 from stretto.tune.measure import Measurer, OutOfBudgetError
 from stretto.tune.rules import Rule, Rules, write_rules
@@ -151,7 +151,5 @@ def tune_session(arguments: argparse.Namespace, launcher: list[str], find_calls:
         if variable in os.environ:
             raise UsageError(f"{variable} is set, so the default is not what it is: unset it")
     budget_s = None if arguments.budget is None else parse_budget_s(arguments.budget)
-    if arguments.nodes is None:
-        return _find_rules(launcher, find_calls, arguments.seed, budget_s, output, None)
-    with cluster(arguments.nodes, arguments.rate) as nodes:
+    with cluster_if(arguments.nodes, arguments.rate) as nodes:
         return _find_rules(launcher, find_calls, arguments.seed, budget_s, output, nodes)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from stretto.bench.request import Arrival
-from stretto.tune.candidates import needs_board
+from stretto.tune.candidates import on_boards
 from stretto.tune.choices import NONE, ask_choices
 from stretto.tune.decide import choose_along, threshold
 from stretto.tune.measure import Cell, Measurer, finalists, measure_again, screen
@@ -69,20 +69,19 @@ def tune_calls(measurer: Measurer, calls: Calls, patterns: Sequence[Arrival], sh
     found = [_rules(calls, group.arrivals, each) for group, each in zip(groups, measured, strict=True)]
     if len(found) == 1:
         return found[0]
-    if _same(*found) or not all(_tells_arrivals(calls, rule) for rules in found for rule in rules):
+    if _same(*found) or not _runs(calls, found) <= on_boards(calls.collective):
         even, uneven = measured
         return _rules(calls, ANY, {size: even[size] + uneven[size] for size in even if size in uneven})
     return [rule for rules in found for rule in rules]
 
 
-def _tells_arrivals(calls: Calls, rule: Rule) -> bool:
-    """Whether what runs under the rule goes by the ranks' board: else nobody knows how ranks arrive, and rules that
-    differ by it would stay what they are."""
-    if rule.algorithm == "default":
-        sizes = [evidence.size for evidence in rule.measured]
-        answers = ask_choices(NONE, NONE, calls.collective, calls.ranks, calls.nodes, 0, sizes)
-        return all(needs_board(calls.collective, answer.untuned) for answer in answers)
-    return needs_board(calls.collective, rule.algorithm)
+def _runs(calls: Calls, found: list[list[Rule]]) -> set[str]:
+    """What runs under the rules. Unless all of it goes by the ranks' board nobody knows how ranks arrive, and rules
+    that differ by it would stay what they are."""
+    rules = [rule for each in found for rule in each]
+    left = sorted({evidence.size for rule in rules if rule.algorithm == "default" for evidence in rule.measured})
+    answers = ask_choices(NONE, NONE, calls.collective, calls.ranks, calls.nodes, 0, left) if left else []
+    return {rule.algorithm for rule in rules if rule.algorithm != "default"} | {answer.untuned for answer in answers}
 
 
 def _same(first: list[Rule], second: list[Rule]) -> bool:
