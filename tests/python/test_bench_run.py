@@ -113,6 +113,18 @@ def test_recorded_arrivals_are_replayed(tmp_path: Path, capsys: pytest.CaptureFi
     assert "no reduce of 2 ranks (none is recorded)" in capsys.readouterr().err
 
 
+def test_a_file_of_delays_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "delays.txt"
+    file.write_text("0 1000\n5000 0\n")
+    delays = measured_delays(tmp_path, f"replay:{file}", "--warm-up", "0")
+    assert delays.tolist() == [[0, 1000], [5000, 0]] * 20
+    words = ["allreduce", "--algorithms", "native", "--sizes", "8", "--ranks", "2", "--arrival", f"replay:{file}"]
+    for wrong in ("0 1 2\n", "", "0 -1\n", "0 1\n2\n", "soon\n"):
+        file.write_text(wrong)
+        assert main(words) == 2, wrong
+        assert str(file) in capsys.readouterr().err
+
+
 @pytest.mark.alone
 def test_noise_makes_detours_in_calls(tmp_path: Path) -> None:
     # In a tenth of a second, much of it in calls, each rank makes some twenty.

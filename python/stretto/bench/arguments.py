@@ -33,7 +33,8 @@ PATTERN_HELP = f"""arrival patterns:
   mif:FACTOR        each rank computes for a random 0 to FACTOR point-to-point times of the message
   noise:HZ,TIME     balanced, but each rank computes something else for TIME, HZ times a second, all the time
   rank-late:RANK,TIME  always the same rank sleeps for TIME
-  replay:DIR        as the profiler recorded it (stretto run --profile DIR), call by call"""
+  replay:DIR        as the profiler recorded it (stretto run --profile DIR), call by call
+  replay:FILE       a line a call with each rank's delay in ns"""
 
 
 def make_parser(command: str, description: str | None, epilog: str, algorithms: str) -> argparse.ArgumentParser:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from stretto.algorithms import ALWAYS, load_registry
-from stretto.bench.replay import recorded_delays, write_delays
+from stretto.bench.replay import delays_of, write_delays
 from stretto.bench.request import Request, UsageError, is_native
 from stretto.bench.stats import Samples, Times
 from stretto.cluster.namespaces import Nodes
@@ -175,7 +175,7 @@ def _carry_out(
     with tempfile.TemporaryDirectory(prefix="stretto-bench-", dir=folder_for_files) as folder:
         output, replay_file = Path(folder) / "samples.jsonl", Path(folder) / "delays.txt"
         if request.arrival.name == "replay":
-            delays = recorded_delays(Path(request.arrival.profile), request.collective, request.ranks)
+            delays = delays_of(Path(request.arrival.profile), request.collective, request.ranks)
             write_delays(delays, replay_file)
         command = make_command(output, replay_file)
         exit_code, errors = execute(command)

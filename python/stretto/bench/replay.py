@@ -1,4 +1,4 @@
-"""Arrival patterns that the profiler recorded, for `stretto bench --arrival replay:DIR`."""
+"""Arrival patterns call by call, for `stretto bench --arrival replay:PATH`: of a profile, or of a file of delays."""
 
 from __future__ import annotations
 
@@ -42,6 +42,25 @@ def recorded_delays(directory: Path, collective: str, ranks: int) -> NDArray[np.
         raise UsageError(f"--arrival replay:{directory}: no {collective} of {ranks} ranks ({there}): see --ranks")
     step = -(-len(delays) // MOST_CALLS)
     return delays[::step]
+
+
+def delays_of(path: Path, collective: str, ranks: int) -> NDArray[np.int64]:
+    """The delays in ns, (calls, ranks): of a directory those that the profiler recorded, of a file its own.
+
+    Raises UsageError if there are none of so many ranks.
+    """
+    return read_delays(path, ranks) if path.is_file() else recorded_delays(path, collective, ranks)
+
+
+def read_delays(path: Path, ranks: int) -> NDArray[np.int64]:
+    """Of a file with a line a call: how long after the first each rank comes, in ns. Raises UsageError."""
+    try:
+        delays = np.loadtxt(path, dtype=np.int64, ndmin=2)
+    except ValueError as error:
+        raise UsageError(f"--arrival replay:{path}: {error}") from error
+    if delays.size == 0 or delays.shape[1] != ranks or delays.min() < 0:
+        raise UsageError(f"--arrival replay:{path}: write a line a call with the delays of {ranks} ranks in ns")
+    return delays
 
 
 def write_delays(delays: NDArray[np.int64], path: Path) -> None:

@@ -79,7 +79,7 @@ def _parse_range(text: str) -> list[int]:
 class Arrival:
     """An arrival pattern. `value`: ns for the timed ones and for `noise`, the maximum imbalance factor for `mif`.
 
-    rate: of noise, in Hz; rank: who comes late in rank-late; profile: the directory from which calls are replayed.
+    rate: of noise, in Hz; rank: who comes late in rank-late; profile: the directory or file whose calls are replayed.
     """
 
     name: str
@@ -144,7 +144,7 @@ def parse_arrival(text: str) -> Arrival:
         return Arrival(name, _parse_delay_ns(text, value))
     choices = ", ".join(f"{pattern}:TIME" for pattern in TIMED_PATTERNS)
     raise UsageError(
-        f"--arrival {text}: choose balanced, mif:FACTOR, noise:HZ,TIME, rank-late:RANK,TIME, replay:DIR, {choices}"
+        f"--arrival {text}: choose balanced, mif:FACTOR, noise:HZ,TIME, rank-late:RANK,TIME, replay:PATH, {choices}"
     )
 
 
