@@ -58,6 +58,11 @@ def test_by_default(compiled: Compiled, program: str, loading: str, ranks: int) 
         run_mpi(compiled(f"mpi/{program}.c"), ranks, loading_env(loading)).check()
 
 
+@pytest.mark.parametrize("ranks", (2, 3, 5))
+def test_native_calls_are_known_again(compiled: Compiled, ranks: int) -> None:
+    run_mpi(compiled("mpi/known_native.c"), ranks, stretto_env()).check()
+
+
 @pytest.mark.parametrize("program", ("ops_types", "user_operations"))
 @pytest.mark.parametrize("collective", REDUCTIONS)
 def test_operations_forced(compiled: Compiled, program: str, collective: str) -> None:

@@ -15,7 +15,9 @@ const void* operand(const Call& call) { return call.input == call.output ? MPI_I
 template <class Way>
 int Collectives<Way>::Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                                 MPI_Comm comm) noexcept {
-  Way call(Collective::allreduce, comm, origin_);
+  const PlainCall plain{Collective::allreduce, comm, count, datatype, op};
+  if (const auto result = Way::pass_if_known(native_, plain)) return *result;
+  Way call(plain, origin_);
   const auto prepare = [&](ReductionCall& prepared) {
     return prepared.allreduce(sendbuf, recvbuf, count, datatype, op);
   };
@@ -29,7 +31,9 @@ int Collectives<Way>::Allreduce(const void* sendbuf, void* recvbuf, MPI_Count co
 template <class Way>
 int Collectives<Way>::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                              int root, MPI_Comm comm) noexcept {
-  Way call(Collective::reduce, comm, origin_);
+  const PlainCall plain{Collective::reduce, comm, count, datatype, op};
+  if (const auto result = Way::pass_if_known(native_, plain, root)) return *result;
+  Way call(plain, origin_);
   const auto prepare = [&](ReductionCall& prepared) {
     return call.root_is_valid(root) && prepared.reduce(sendbuf, recvbuf, count, datatype, op, root, call.is_rank(root));
   };
@@ -42,7 +46,9 @@ int Collectives<Way>::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count
 
 template <class Way>
 int Collectives<Way>::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) noexcept {
-  Way call(Collective::bcast, comm, origin_);
+  const PlainCall plain{Collective::bcast, comm, count, datatype};
+  if (const auto result = Way::pass_if_known(native_, plain, root)) return *result;
+  Way call(plain, origin_);
   const auto prepare = [&](BcastCall& prepared) {
     return call.root_is_valid(root) && prepared.bcast(buffer, count, datatype, root, call.is_rank(root), comm);
   };
@@ -54,14 +60,19 @@ int Collectives<Way>::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype
 
 template <class Way>
 int Collectives<Way>::Barrier(MPI_Comm comm) noexcept {
-  Way call(Collective::barrier, comm, origin_);
+  const PlainCall plain{Collective::barrier, comm};
+  if (const auto result = Way::pass_if_known(native_, plain)) return *result;
+  Way call(plain, origin_);
   return call.template serve<PreparedCall>(native_, [](PreparedCall&) { return true; });
 }
 
 template <class Way>
 int Collectives<Way>::Scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                               MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept {
-  Way call(Collective::scatter, comm, origin_);
+  const bool in_place = recvbuf == MPI_IN_PLACE;
+  const PlainCall plain{Collective::scatter, comm, in_place ? sendcount : recvcount, in_place ? sendtype : recvtype};
+  if (const auto result = Way::pass_if_known(native_, plain, root)) return *result;
+  Way call(plain, origin_);
   const auto prepare = [&](DistributionCall& data) {
     return call.root_is_valid(root) && data.add_own({recvbuf, recvtype}, recvcount) &&
            data.add_all({sendbuf, sendtype}, sendcount) && data.are_equal();
@@ -73,7 +84,10 @@ int Collectives<Way>::Scatter(const void* sendbuf, MPI_Count sendcount, MPI_Data
 template <class Way>
 int Collectives<Way>::Gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                              MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept {
-  Way call(Collective::gather, comm, origin_);
+  const bool in_place = sendbuf == MPI_IN_PLACE;
+  const PlainCall plain{Collective::gather, comm, in_place ? recvcount : sendcount, in_place ? recvtype : sendtype};
+  if (const auto result = Way::pass_if_known(native_, plain, root)) return *result;
+  Way call(plain, origin_);
   const auto prepare = [&](DistributionCall& data) {
     return call.root_is_valid(root) && data.add_own({sendbuf, sendtype}, sendcount) &&
            data.add_all({recvbuf, recvtype}, recvcount) && data.are_equal();
@@ -86,7 +100,9 @@ template <class Way>
 int Collectives<Way>::Scatterv(const void* sendbuf, IntegerArray sendcounts, IntegerArray displacements,
                                MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                int root, MPI_Comm comm) noexcept {
-  Way call(Collective::scatterv, comm, origin_);
+  const PlainCall plain{Collective::scatterv, comm};
+  if (const auto result = Way::pass_if_known(native_, plain, root)) return *result;
+  Way call(plain, origin_);
   const auto prepare = [&](DistributionCall& data) {
     return call.root_is_valid(root) && data.add_own({recvbuf, recvtype}, recvcount) &&
            data.add_all({sendbuf, sendtype}, sendcounts, displacements);
@@ -99,7 +115,9 @@ template <class Way>
 int Collectives<Way>::Gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                               IntegerArray recvcounts, IntegerArray displacements, MPI_Datatype recvtype, int root,
                               MPI_Comm comm) noexcept {
-  Way call(Collective::gatherv, comm, origin_);
+  const PlainCall plain{Collective::gatherv, comm};
+  if (const auto result = Way::pass_if_known(native_, plain, root)) return *result;
+  Way call(plain, origin_);
   const auto prepare = [&](DistributionCall& data) {
     return call.root_is_valid(root) && data.add_own({sendbuf, sendtype}, sendcount) &&
            data.add_all({recvbuf, recvtype}, recvcounts, displacements);
@@ -112,7 +130,10 @@ int Collectives<Way>::Gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Data
 template <class Way>
 int Collectives<Way>::Allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                                 MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) noexcept {
-  Way call(Collective::allgather, comm, origin_);
+  const bool in_place = sendbuf == MPI_IN_PLACE;
+  const PlainCall plain{Collective::allgather, comm, in_place ? recvcount : sendcount, in_place ? recvtype : sendtype};
+  if (const auto result = Way::pass_if_known(native_, plain)) return *result;
+  Way call(plain, origin_);
   const auto prepare = [&](DistributionCall& data) {
     return data.add_own({sendbuf, sendtype}, sendcount) && data.add_all({recvbuf, recvtype}, recvcount) &&
            data.are_equal();
@@ -125,7 +146,9 @@ template <class Way>
 int Collectives<Way>::Allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                                  IntegerArray recvcounts, IntegerArray displacements, MPI_Datatype recvtype,
                                  MPI_Comm comm) noexcept {
-  Way call(Collective::allgatherv, comm, origin_);
+  const PlainCall plain{Collective::allgatherv, comm};
+  if (const auto result = Way::pass_if_known(native_, plain)) return *result;
+  Way call(plain, origin_);
   const auto prepare = [&](DistributionCall& data) {
     return data.add_own({sendbuf, sendtype}, sendcount) && data.add_all({recvbuf, recvtype}, recvcounts, displacements);
   };
@@ -136,7 +159,9 @@ int Collectives<Way>::Allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_D
 template <class Way>
 int Collectives<Way>::Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
                                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) noexcept {
-  Way call(Collective::reduce_scatter_block, comm, origin_);
+  const PlainCall plain{Collective::reduce_scatter_block, comm, recvcount, datatype, op};
+  if (const auto result = Way::pass_if_known(native_, plain)) return *result;
+  Way call(plain, origin_);
   return call.template serve<ReductionCall>(native_, [&](ReductionCall& prepared) {
     return prepared.reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, call.size());
   });
@@ -145,7 +170,9 @@ int Collectives<Way>::Reduce_scatter_block(const void* sendbuf, void* recvbuf, M
 template <class Way>
 int Collectives<Way>::Reduce_scatter(const void* sendbuf, void* recvbuf, IntegerArray recvcounts, MPI_Datatype datatype,
                                      MPI_Op op, MPI_Comm comm) noexcept {
-  Way call(Collective::reduce_scatter, comm, origin_);
+  const PlainCall plain{Collective::reduce_scatter, comm};
+  if (const auto result = Way::pass_if_known(native_, plain)) return *result;
+  Way call(plain, origin_);
   return call.template serve<ReductionCall>(native_, [&](ReductionCall& prepared) {
     return prepared.reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, call.rank(), call.size());
   });
@@ -154,7 +181,10 @@ int Collectives<Way>::Reduce_scatter(const void* sendbuf, void* recvbuf, Integer
 template <class Way>
 int Collectives<Way>::Alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                                MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) noexcept {
-  Way call(Collective::alltoall, comm, origin_);
+  const bool in_place = sendbuf == MPI_IN_PLACE;
+  const PlainCall plain{Collective::alltoall, comm, in_place ? recvcount : sendcount, in_place ? recvtype : sendtype};
+  if (const auto result = Way::pass_if_known(native_, plain)) return *result;
+  Way call(plain, origin_);
   const auto prepare = [&](AlltoallCall& data) {
     return data.add_input({sendbuf, sendtype}, sendcount) && data.add_output({recvbuf, recvtype}, recvcount) &&
            data.are_equal();
@@ -166,7 +196,9 @@ template <class Way>
 int Collectives<Way>::Alltoallv(const void* sendbuf, IntegerArray sendcounts, IntegerArray send_displacements,
                                 MPI_Datatype sendtype, void* recvbuf, IntegerArray recvcounts,
                                 IntegerArray recv_displacements, MPI_Datatype recvtype, MPI_Comm comm) noexcept {
-  Way call(Collective::alltoallv, comm, origin_);
+  const PlainCall plain{Collective::alltoallv, comm};
+  if (const auto result = Way::pass_if_known(native_, plain)) return *result;
+  Way call(plain, origin_);
   const auto prepare = [&](AlltoallCall& data) {
     return data.add_input({sendbuf, sendtype}, sendcounts, send_displacements) &&
            data.add_output({recvbuf, recvtype}, recvcounts, recv_displacements);

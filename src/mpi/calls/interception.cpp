@@ -6,14 +6,13 @@
 
 namespace stretto::mpi {
 
-Interception::Interception(Collective collective, MPI_Comm comm, const CallSite& site)
+Interception::Interception(const PlainCall& call, const CallSite& site)
     : runtime_(Runtime::get()),
-      collective_(collective),
-      comm_(comm),
-      may_be_ours_(may_serve(runtime_.configuration(), collective) || runtime_.configuration().check),
-      communicator_(needs_state() ? runtime_.communicator(comm) : nullptr),
+      plain_(call),
+      may_be_ours_(may_serve(runtime_.configuration(), collective_) || runtime_.configuration().check),
+      communicator_(needs_state() ? runtime_.communicator(comm_) : nullptr),
       caller_(site.caller),
-      observation_(runtime_.profiler(), communicator_, function_of(collective), {0, site.caller}) {
+      observation_(runtime_.profiler(), communicator_, function_of(collective_), {0, site.caller}) {
   if (!observation_.wanted()) return;
   site.describe(observation_);
   observation_.begin();
@@ -99,21 +98,52 @@ bool Interception::select(const PreparedCall& prepared) {
   return select_anew(call);
 }
 
+int Interception::leave(const NativeCall& native) {
+  if (may_keep()) KnownNative::keep(plain_, nullptr, 0, 0);
+  return native();
+}
+
+bool Interception::may_keep() const { return !runtime_.profiler().active() && !runtime_.configuration().check; }
+
+// Only what is so whatever happens: of a datatype or an operation of the program's, the same handle may soon be
+// another.
+void Interception::keep_native(const CallOutline& call) const {
+  const bool predefined = (plain_.datatype == MPI_DATATYPE_NULL || layout_of(plain_.datatype)->predefined) &&
+                          (plain_.op == MPI_OP_NULL || call.reduction != 0);
+  if (!may_keep() || !predefined) return;
+  Engine* const engine = communicator_->engine.get();
+  if (engine != nullptr) {
+    if (call.all_blocks > 0) return;  // the next one's may be others
+    CallFacts facts = facts_of(call);
+    facts.uneven = !facts.uneven;
+    if (choose(runtime_.configuration(), facts) != nullptr) return;
+  }
+  const std::size_t bytes = call.entry(collective_, true).bytes;
+  KnownNative::keep(plain_, engine, bytes, call.reduction);
+}
+
 bool Interception::select_anew(const CallOutline& call) {
   const Configuration& configuration = runtime_.configuration();
-  if (!may_serve(configuration, collective_, call.bytes(), communicator_->size)) return false;
+  if (!may_serve(configuration, collective_, call.bytes(), communicator_->size)) {
+    keep_native(call);
+    return false;
+  }
   const Choice& choice = configuration.choice(collective_);
   const bool forced = choice.kind == Choice::Kind::forced;
   if (communicator_->engine == nullptr && !forced && communicator_->is_young()) return false;
   Engine* const engine = runtime_.engine(*communicator_, comm_);
   if (engine == nullptr) return false;
   const bool wanted = forced || engine->is_provided() || choose_for(call) != nullptr;
-  if (!wanted) return false;
+  if (!wanted) {
+    keep_native(call);
+    return false;
+  }
   engine->provide_for(choice);
   if (engine->is_revoked()) return false;
   // What cannot be had is known to be so from now on: then choose again.
   for (int attempt = 0; attempt < 2; ++attempt) {
     algorithm_ = choose_for(call);
+    if (algorithm_ == nullptr) keep_native(call);
     if (attempt == 0 && algorithm_ != nullptr && is_left_by_experience(call)) algorithm_ = nullptr;
     if (algorithm_ == nullptr) break;
     enter(*engine, call);

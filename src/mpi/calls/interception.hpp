@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include "mpi/calls/known_native.hpp"
 #include "mpi/calls/native_segments.hpp"
 #include "mpi/calls/prepared_call.hpp"
 #include "mpi/engine/runtime.hpp"
@@ -21,16 +22,21 @@ struct CallSite {
 class Interception {
  public:
   using Origin = CallSite;
-  Interception(Collective collective, MPI_Comm comm, const CallSite& site);
+  Interception(const PlainCall& call, const CallSite& site);
   ~Interception();
   Interception(const Interception&) = delete;
   Interception& operator=(const Interception&) = delete;
+
+  /// What the MPI library returns where it is known that it serves such calls.
+  static std::optional<int> pass_if_known(const NativeCall& native, const PlainCall& call, int root = 0) {
+    return KnownNative::pass_on(native, call, root);
+  }
 
   /// Runs the call, or leaves it to the MPI library; the same on all ranks. `prepare(prepared)` fills what is made of
   /// `arguments`; false for what Stretto cannot serve.
   template <class Prepared, class Prepare, class... Arguments>
   int serve(const NativeCall& native, const Prepare& prepare, Arguments... arguments) {
-    if (!is_candidate()) return native();
+    if (!is_candidate()) return leave(native);
     Prepared prepared(arguments...);
     const bool fits = prepare(prepared);
     if (runtime_.configuration().check) [[unlikely]] {
@@ -72,6 +78,8 @@ class Interception {
     prepared.end();
     return engine.is_faultless() ? MPI_SUCCESS : report(engine);
   }
+  /// No such call can be ours.
+  int leave(const NativeCall& native);
   /// `prepared` is null where Stretto cannot serve what the program gave.
   int pass_on(const NativeCall& native, const PreparedCall* prepared);
   /// Tells the others of the node which call this is. `unsure`: its arguments may be wrong.
@@ -88,6 +96,9 @@ class Interception {
   bool needs_state() const { return may_be_ours_ || runtime_.profiler().active() || native_segments() != nullptr; }
   inline CallFacts facts_of(const CallOutline& call) const;  // inline: some ten ns of each call
   inline const Algorithm* choose_for(const CallOutline& call) const;
+  /// Calls like this one are the MPI library's from now on.
+  void keep_native(const CallOutline& call) const;
+  bool may_keep() const;
   inline LatestChoices::Question question_of(const CallOutline& call) const;
   inline bool is_left_by_experience(const CallOutline& call);
   inline bool provide_memory(const Algorithm& algorithm, const CallOutline& call);
@@ -96,8 +107,9 @@ class Interception {
 
   const ReentryGuard guard_;
   Runtime& runtime_;
-  Collective collective_;
-  MPI_Comm comm_;
+  const PlainCall plain_;
+  const Collective collective_ = plain_.collective;
+  const MPI_Comm comm_ = plain_.comm;
   const bool may_be_ours_;  // as far as the user's settings and the rule tell
   Communicator* communicator_;
   const Caller caller_;

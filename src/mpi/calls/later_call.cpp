@@ -2,11 +2,11 @@
 
 namespace stretto::mpi {
 
-LaterCall::LaterCall(Collective collective, MPI_Comm comm, Later later)
-    : runtime_(Runtime::get()), collective_(collective), later_(later) {
-  const Choice& choice = runtime_.configuration().choice(collective, Form::non_blocking);
+LaterCall::LaterCall(const PlainCall& call, Later later)
+    : runtime_(Runtime::get()), collective_(call.collective), later_(later) {
+  const Choice& choice = runtime_.configuration().choice(collective_, Form::non_blocking);
   if (choice.kind != Choice::Kind::forced || later.request == nullptr) return;
-  Communicator* communicator = runtime_.communicator(comm);
+  Communicator* communicator = runtime_.communicator(call.comm);
   if (communicator == nullptr || !communicator->in_flight) return;
   communicator_ = communicator;
   algorithm_ = choice.algorithm;

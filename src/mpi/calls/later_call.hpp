@@ -4,7 +4,9 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 
+#include "mpi/calls/known_native.hpp"
 #include "mpi/calls/prepared_call.hpp"
 #include "mpi/engine/runtime.hpp"
 #include "mpi/entry/native.hpp"
@@ -21,7 +23,10 @@ struct Later {
 class LaterCall {
  public:
   using Origin = Later;
-  LaterCall(Collective collective, MPI_Comm comm, Later later);
+  LaterCall(const PlainCall& call, Later later);
+
+  /// That is for blocking calls.
+  static constexpr std::optional<int> pass_if_known(const NativeCall&, const PlainCall&, int = 0) { return {}; }
 
   bool root_is_valid(int root) const { return ours() && root >= 0 && root < communicator_->size; }
   bool is_rank(int rank) const { return ours() && communicator_->rank == rank; }

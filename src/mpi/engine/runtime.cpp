@@ -137,6 +137,7 @@ void Runtime::start() {
   if (configuration_.adapt) sight_reduction_.open();
   if (configuration_.non_blocking) proxies_.open();
   active_ = true;
+  epoch_.fetch_add(1, std::memory_order_acq_rel);
   introduce(MPI_COMM_WORLD);
 }
 
@@ -223,7 +224,7 @@ Communicator* Runtime::communicator(MPI_Comm comm, bool blocking) {
     std::uint64_t epoch;
   };
   static thread_local Remembered latest{MPI_COMM_NULL, nullptr, 0};
-  const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
+  const std::uint64_t epoch = this->epoch();
   if (latest.comm == comm && latest.epoch == epoch) return latest.communicator;
   if (!active_ || comm == MPI_COMM_NULL) return nullptr;
 
@@ -278,6 +279,7 @@ void Runtime::describe_peers(Communicator& communicator, MPI_Comm comm, bool int
 Engine* Runtime::make_engine(Communicator& communicator, MPI_Comm comm) {
   communicator.engine = Engine::make(comm, world_, configuration_, open_operations_);
   communicator.eligible = communicator.engine != nullptr;
+  epoch_.fetch_add(1, std::memory_order_acq_rel);
   static std::atomic<bool> told{false};
   if (!communicator.engine && communicator.rank == 0 && !told.exchange(true)) {
     std::fprintf(stderr,
@@ -345,20 +347,6 @@ bool Runtime::is_committed(MPI_Datatype datatype) const {
   int position = 0;
   char nothing = 0;
   return PMPI_Pack(&nothing, 0, datatype, &nothing, 0, &position, self_) == MPI_SUCCESS;
-}
-
-void Served::count(const Algorithm* algorithm) {
-  last_.store(algorithm == nullptr ? "native" : algorithm->name.data(), std::memory_order_relaxed);
-  counts_[algorithm == nullptr ? 0 : algorithm->number + 1].fetch_add(1, std::memory_order_relaxed);
-}
-
-void Served::report(const std::string& collective) const {
-  for (std::size_t which = 0; which <= algorithm_count(); ++which) {
-    if (counts_[which] == 0) continue;
-    const char* name = which == 0 ? "native" : algorithm_numbered(which - 1).name.data();
-    std::fprintf(stderr, "stretto: %s: %s ran %llu times\n", collective.c_str(), name,
-                 static_cast<unsigned long long>(counts_[which].load()));
-  }
 }
 
 void Runtime::report() const {

@@ -15,27 +15,13 @@
 #include "mpi/engine/open_operations.hpp"
 #include "mpi/engine/persistent_calls.hpp"
 #include "mpi/engine/proxy_requests.hpp"
+#include "mpi/engine/served.hpp"
 #include "mpi/engine/world.hpp"
 #include "mpi/profile/profiler.hpp"
 #include "mpi/profile/requests.hpp"
 #include "select/configuration.hpp"
 
 namespace stretto::mpi {
-
-/// Which algorithms served the calls of one collective.
-class Served {
- public:
-  void count(const Algorithm* algorithm);
-  const char* last() const {
-    const char* name = last_;
-    return name == nullptr ? "" : name;
-  }
-  void report(const std::string& collective) const;
-
- private:
-  std::atomic<const char*> last_{nullptr};
-  std::array<std::atomic<std::uint64_t>, kMostAlgorithms + 1> counts_{};  // by algorithm; 0: native
-};
 
 class Runtime {
  public:
@@ -90,6 +76,9 @@ class Runtime {
     return communicator.engine ? communicator.engine.get() : make_engine(communicator, comm);
   }
 
+  /// While it stays what a thread remembers of communicators is so.
+  std::uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
+
   /// See Stretto_measure_machine. Collective.
   int measure_machine(const char* file);
 
@@ -135,7 +124,7 @@ class Runtime {
   MPI_Comm self_ = MPI_COMM_NULL;  // of our own, returning errors; null without MPI_Init
   World world_;
   OpenOperations open_operations_;
-  std::atomic<std::uint64_t> epoch_{1};  // rises when a communicator dies, so that threads drop what they remember
+  std::atomic<std::uint64_t> epoch_{1};  // rises when a communicator dies or gets an engine, and with MPI_Init
   std::mutex mutex_;
   std::vector<Communicator*> communicators_;
   std::array<std::array<Served, std::size(kCollectives)>, 2> served_{};  // by form
