@@ -162,6 +162,7 @@ TEST(TunedRules, FilesThatAreNoneAreRefused) {
   EXPECT_NE(error_of("schema = 2").find("r.toml: schema: is 2, this Stretto reads 1: measure again"),
             std::string::npos);
   EXPECT_NE(error_of("schema").find("r.toml, line 1: no TOML"), std::string::npos);
+  EXPECT_EQ(error_of("[!rule]"), "r.toml: no TOML") << "which toml++ 3.3 does not see coming";
   const auto refuses = [](const std::string& text, const std::string& said) {
     EXPECT_NE(error_of(kHead + text).find(said), std::string::npos) << error_of(kHead + text);
   };
