@@ -11,53 +11,90 @@ namespace {
 
 constexpr double kNarrow = 1;        // skew in terms of native's cost: below, ranks come together
 constexpr double kFar = 16;          // from here on, far apart
-constexpr double kDeviations = 3;    // that the interval is wide to each side
-constexpr double kMostOfMedian = 8;  // what a core loses to others is none of the arm's cost
+constexpr double kBorder = 1.5;      // that such a limit is wide to each side
+constexpr double kDeviations = 3.3;  // that an interval is wide to each side
+constexpr double kMostOfMedian = 4;  // what a core loses to others is none of the arm's cost
+constexpr double kRemembered = 256;  // calls of an arm
+constexpr double kTrusted = 14;      // the same, to go by
+constexpr double kDoubtful = 14;     // the same, that are left where something has changed
+constexpr double kMuchLess = 0.8;    // ours, in terms of native: not in doubt
+constexpr double kTrialCost = 0.01;  // what trials of native may cost, of what calls take
+constexpr double kLookNs = 200;      // what it costs to measure a call
 constexpr double kUnseen = 2;        // what our arm may come to cost in terms of native's before that is seen
-constexpr double kChanged = 1.5;     // what calls at rest take, in terms of what they took
+constexpr double kChanged = 6;       // the cumulative sum
+constexpr double kSlack = 0.5;       // of it, a rest
+constexpr double kLeastError = 0.1;  // of a median's logarithm
+constexpr double kMostRests = 16;    // that a level is the mean of
+
+using Arm = Adaptation::Arm;
+
+std::size_t index_of(Arm arm) { return static_cast<std::size_t>(arm); }
 
 double median_of(std::span<const SeenCall> calls, std::int64_t SeenCall::*of) {
   std::vector<std::int64_t> values;
   values.reserve(calls.size());
   for (const SeenCall& call : calls) values.push_back(call.*of);
-  return static_cast<double>(median(values));
+  return std::max(static_cast<double>(median(values)), 1.0);
+}
+
+double cut(const SeenCall& call, double median_ns) {
+  return std::clamp(static_cast<double>(call.cost_ns), 1.0, kMostOfMedian * median_ns);
 }
 
 double mean_cost(std::span<const SeenCall> calls) {
-  const double most = kMostOfMedian * std::max(median_of(calls, &SeenCall::cost_ns), 1.0);
+  const double median_ns = median_of(calls, &SeenCall::cost_ns);
   double sum = 0;
-  for (const SeenCall& call : calls) sum += std::clamp(static_cast<double>(call.cost_ns), 0.0, most);
-  return std::max(sum / static_cast<double>(calls.size()), 1.0);
+  for (const SeenCall& call : calls) sum += cut(call, median_ns);
+  return sum / static_cast<double>(calls.size());
 }
 
+// Of the logarithms of the costs.
+double deviation(std::span<const SeenCall> calls) {
+  double sum = 0;
+  double squares = 0;
+  for (const SeenCall& call : calls) {
+    const double value = std::log(std::max(static_cast<double>(call.cost_ns), 1.0));
+    sum += value;
+    squares += value * value;
+  }
+  const auto n = static_cast<double>(calls.size());
+  return std::sqrt(std::max(squares - sum * sum / n, 0.0) / (n - 1));
+}
+
+// Of calls: so that looks are at equal distances.
 int whole_looks(int calls) { return calls / Adaptation::kLooks * Adaptation::kLooks; }
 
 }  // namespace
 
-void Adaptation::Knowledge::add(Pair pair) {
-  pairs[count++ % kMostPairs] = pair;
-  const std::size_t kept = std::min(count, kMostPairs);
-  native_ns = 0;
-  for (std::size_t i = 0; i < kept; ++i) native_ns += pairs[i].native / static_cast<double>(kept);
+void MeanCost::add(double cost_ns) {
+  calls_ += 1;
+  sum_ += cost_ns;
+  const double logarithm = std::log(cost_ns);
+  logarithms_ += logarithm;
+  squares_ += logarithm * logarithm;
+  fade(kRemembered);
 }
 
-// The ratio of the sums; it deviates by what each pair leaves over (Cochran, Sampling Techniques, 1977, 6.4).
+void MeanCost::fade(double to_calls) {
+  if (calls_ <= to_calls || calls_ == 0) return;
+  const double part = to_calls / calls_;
+  for (double* each : {&calls_, &sum_, &logarithms_, &squares_}) *each *= part;
+}
+
+double MeanCost::variance() const { return std::max(squares_ / calls_ - level() * level(), 0.0) / (calls_ - 1); }
+
+bool Adaptation::Knowledge::trusted() const {
+  return std::ranges::all_of(costs, [](const MeanCost& arm) { return arm.calls() >= kTrusted; });
+}
+
+// By the logarithms: what calls take has a long tail, which a mean of few hardly tells.
 Adaptation::Ratio Adaptation::Knowledge::ratio() const {
-  const std::size_t kept = std::min(count, kMostPairs);
-  double native = 0;
-  double ours = 0;
-  for (std::size_t i = 0; i < kept; ++i) {
-    native += pairs[i].native;
-    ours += pairs[i].ours;
-  }
-  const double value = ours / native;
-  double squares = 0;
-  for (std::size_t i = 0; i < kept; ++i) {
-    const double left_over = pairs[i].ours - value * pairs[i].native;
-    squares += left_over * left_over;
-  }
-  const auto n = static_cast<double>(kept);
-  return {value, value + kDeviations * std::sqrt(squares * n / (n - 1)) / native};
+  const auto& [native, ours] = costs;
+  if (native.calls() < 2 || ours.calls() < 2) return {kUnseen, 0, kUnseen};
+  const double difference = ours.level() - native.level();
+  const double wide = kDeviations * std::sqrt(native.variance() + ours.variance());
+  const double of_means = ours.mean_ns() / native.mean_ns();
+  return {of_means, std::exp(difference - wide), std::max(std::exp(difference + wide), of_means)};
 }
 
 void Adaptation::begin_cycle(int rest, int pairs) {
@@ -68,107 +105,168 @@ void Adaptation::begin_cycle(int rest, int pairs) {
 }
 
 // Native and ours in turn, in the order N O O N N O O N ...
-Adaptation::Arm Adaptation::arm_of_trial(int call) {
-  return (call / kBlock + 1) / 2 % 2 == 0 ? Arm::native : Arm::ours;
-}
+Arm Adaptation::arm_of_trial(int call) { return (call / kBlock + 1) / 2 % 2 == 0 ? Arm::native : Arm::ours; }
 
 void Adaptation::place() {
   const bool rests = position_ < rest_;
   const bool trial = !rests && position_ < rest_ + trial_;
-  const bool waits_for_first_lesson = !rests && free_;
-  arm_ = trial ? arm_of_trial(position_ - rest_) : waits_for_first_lesson ? Arm::native : resting_;
-  measured_ = trial || (rests && position_ % (rest_ / kLooks) == 0);
+  arm_ = trial ? arm_of_trial(position_ - rest_) : resting_;
+  measured_ = trial || (rests && quiet() == 0);
 }
 
-Adaptation::Due Adaptation::pass() {
+// Looks are at the end of equal parts of a rest: the first call after a lesson finds its code cold.
+int Adaptation::quiet() const {
+  const int told = rest_ + trial_;
+  if (position_ >= told && !soon_) return kPatience - 1 - (position_ - told) % kPatience;
+  if (position_ >= rest_) return 0;
+  const int part = rest_ / kLooks;
+  return part - 1 - position_ % part;
+}
+
+void Adaptation::skip(int calls) {
+  if (arm_ == Arm::ours) ours_ += calls;
+  position_ += calls;
+  place();
+}
+
+Adaptation::Due Adaptation::pass(bool all_have_told) {
+  if (quiet() > 0) {  // to whoever skips such calls nothing is due either
+    skip(1);
+    return Due::nothing;
+  }
   if (arm_ == Arm::ours) ++ours_;
   ++position_;
-  if (position_ == rest_ + trial_ + learn_after_) return Due::lesson;  // which begins the next cycle
+  const int told = rest_ + trial_;
+  if (all_have_told && position_ >= told + learn_after_) return Due::lesson;  // which begins the next cycle
   place();
-  return position_ == rest_ + trial_ ? Due::exchange : Due::nothing;
+  return position_ == told ? Due::exchange : Due::nothing;
 }
 
-// What the blocks of a trial took. The first call after another arm finds its code cold, and the ranks as the other
-// left them.
-void Adaptation::note_trial(std::span<const SeenCall> trial, Knowledge& knowledge) {
-  for (std::size_t first = 0; first < trial.size(); first += std::size_t{2} * kBlock) {
-    const double one = mean_cost(trial.subspan(first + 1, kBlock - 1));
-    const double other = mean_cost(trial.subspan(first + kBlock + 1, kBlock - 1));
-    const bool native_first = arm_of_trial(static_cast<int>(first)) == Arm::native;
-    knowledge.add(native_first ? Pair{one, other} : Pair{other, one});
+// The arms are compared by calls that are near to each other. Of a trial the first call after another arm finds its
+// code cold, and the ranks as the other left them.
+void Adaptation::note(std::span<const SeenCall> rest, std::span<const SeenCall> trial, Knowledge& knowledge) const {
+  if (trial.empty()) return;
+  const double rest_median_ns = rest.empty() ? 0 : median_of(rest, &SeenCall::cost_ns);
+  for (const SeenCall& call : rest) knowledge.costs[index_of(resting_)].add(cut(call, rest_median_ns));
+  const double median_ns = median_of(trial, &SeenCall::cost_ns);
+  for (std::size_t call = 1; call < trial.size(); ++call) {
+    const Arm arm = arm_of_trial(static_cast<int>(call));
+    if (arm == arm_of_trial(static_cast<int>(call) - 1))
+      knowledge.costs[index_of(arm)].add(cut(trial[call], median_ns));
   }
 }
 
-// Whether calls at rest take something else than they took.
-bool Adaptation::note_rest(double cost_ns, Knowledge& knowledge) const {
-  double& known = knowledge.rest_ns[static_cast<std::size_t>(resting_)];
-  const bool changed = known > 0 && (cost_ns > kChanged * known || known > kChanged * cost_ns);
-  known = known > 0 && !changed ? (3 * known + cost_ns) / 4 : cost_ns;
-  return changed;
+// Whether calls at rest take something else than they took: a cumulative sum of by how much (Page, Biometrika 1954),
+// in standard errors of the median of so many calls.
+Adaptation::Rest Adaptation::note_rest(std::span<const SeenCall> rest, Knowledge& knowledge) const {
+  Level& level = knowledge.levels[index_of(resting_)];
+  const MeanCost& in_trials = knowledge.costs[index_of(resting_)];
+  if (level.rests == 0 && in_trials.calls() > 0) level = {in_trials.level(), 1};
+  const double now = std::log(median_of(rest, &SeenCall::cost_ns));
+  const double error = std::max(1.25 * deviation(rest) / std::sqrt(static_cast<double>(rest.size())), kLeastError);
+  const double off = level.rests == 0 ? 0 : now - level.mean;
+  level.above = std::max(level.above + off / error - kSlack, 0.0);
+  level.below = std::max(level.below - off / error - kSlack, 0.0);
+  const bool changed = std::max(level.above, level.below) > kChanged;
+  if (changed) level = {};
+  ++level.rests;
+  level.mean += (now - level.mean) / std::min<double>(level.rests, kMostRests);
+  return {changed, changed ? std::exp(std::max(off, 0.0)) : 1};
 }
 
-void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t exchange_ns) {
-  const auto looks = seen.size() - static_cast<std::size_t>(trial_);
-  const double rest_cost = looks > 0 ? mean_cost(seen.first(looks)) : 0;
-  Knowledge trial;
-  note_trial(seen.subspan(looks), trial);
-  const Knowledge& before = known_[static_cast<std::size_t>(class_)];
-  const bool sees_native = trial.count > 0 || resting_ == Arm::native;
-  const double native_ns = trial.count > 0 ? trial.native_ns : sees_native ? rest_cost : before.native_ns;
-  const double apart = median_of(seen, &SeenCall::skew_ns) / native_ns;
-  const ArrivalClass now = apart < kNarrow ? ArrivalClass::balanced
-                           : apart < kFar  ? ArrivalClass::uneven
-                                           : ArrivalClass::far_apart;
-  bool changed = now != class_;
+// Ranks that are about as far apart as at a border stay on their side of it.
+ArrivalClass Adaptation::class_at(double apart) const {
+  const auto beyond = [&](double border, ArrivalClass above) {
+    return apart > border * (class_ >= above ? 1 / kBorder : kBorder);
+  };
+  if (beyond(kFar, ArrivalClass::far_apart)) return ArrivalClass::far_apart;
+  return beyond(kNarrow, ArrivalClass::uneven) ? ArrivalClass::uneven : ArrivalClass::balanced;
+}
+
+void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
+  const auto rest = seen.first(seen.size() - static_cast<std::size_t>(trial_));
+  const auto trial = seen.subspan(rest.size());
+  waited_ = position_ - rest_ - trial_;
+  Knowledge of_cycle;
+  note(rest, trial, of_cycle);
+  const bool sees_native = !trial.empty() || resting_ == Arm::native;
+  const double native_ns = !trial.empty() ? of_cycle.costs[index_of(Arm::native)].mean_ns()
+                           : sees_native  ? mean_cost(rest)
+                                          : known_[static_cast<std::size_t>(class_)].native_ns;
+  const ArrivalClass now = class_at(median_of(seen, &SeenCall::skew_ns) / native_ns);
+  const bool moved = now != class_;
   class_ = now;
   Knowledge& knowledge = known_[static_cast<std::size_t>(now)];
-  if (looks > 0 && note_rest(std::max(median_of(seen.first(looks), &SeenCall::cost_ns), 1.0), knowledge)) {
-    knowledge.count = 0;
-    changed = true;
+  Rest at_rest = rest.empty() ? Rest{} : note_rest(rest, knowledge);
+  const Ratio known = knowledge.ratio();
+  const Ratio tried = of_cycle.ratio();
+  const bool differs = !trial.empty() && knowledge.trusted() && (tried.low > known.high || tried.high < known.low);
+  at_rest.changed = at_rest.changed || differs;
+  if (at_rest.changed) {
+    for (MeanCost& arm : knowledge.costs) arm.fade(differs ? 0 : kDoubtful);
   }
-  for (std::size_t i = 0; i < trial.count; ++i) knowledge.add(trial.pairs[i]);
-  if (trial.count == 0 && (sees_native || knowledge.count == 0)) knowledge.native_ns = native_ns;
-  since_trial_ = trial.count > 0 ? 0 : since_trial_ + position_;
-  longest_rest_ = static_cast<int>(
-      std::clamp(static_cast<double>(exchange_ns) / (kOverhead * native_ns), 1.0 * kFirstRest, 1.0 * kLongestRest));
-  charge(trial, native_ns, rest_cost);
-  plan(knowledge, changed);
+  if (differs) knowledge.levels = {};
+  note(rest, trial, knowledge);
+  if (knowledge.native_ns == 0 || sees_native) knowledge.native_ns = native_ns;
+  since_trial_ = trial_ > 0 ? 0 : since_trial_ + position_;
+  const double at_least_ns = knowledge.native_ns * std::min(knowledge.ratio().value, 1.0);
+  const double overhead_ns = static_cast<double>(lesson_ns) + kLooks * kLookNs;
+  longest_rest_ =
+      static_cast<int>(std::clamp(overhead_ns / (kOverhead * at_least_ns), 1.0 * kFirstRest, 1.0 * kLongestRest));
+  charge(at_rest);
+  plan(knowledge, moved, at_rest);
 }
 
-// The cycle's calls, to the account. Those that no look fell on are taken to have cost what the others did, and not
-// less than is sure: looks that happen to be cheap would pay for what is not.
-void Adaptation::charge(const Knowledge& trial, double native_ns, double rest_cost) {
-  if (free_) return;
+// The cycle's calls, to the account. Ours are taken to have cost more than they seem to, by half of what is not sure:
+// calls that happen to be cheap would pay for what is not.
+void Adaptation::charge(const Rest& rest) {
+  Knowledge& knowledge = known_[static_cast<std::size_t>(class_)];
+  const double native_ns = knowledge.native_ns;
+  const Ratio ratio = knowledge.ratio();
+  const double costs = (ratio.value + ratio.high) / 2;
+  const int tried = trial_ / 2;
+  const int at_rest = resting_ == Arm::ours ? position_ - trial_ : 0;
+  const double more = tried * (costs - 1) + at_rest * (costs * rest.dearer - 1);
+  if (knowledge.trusted()) {
+    seems_saved_ns_ += native_ns * (tried * (1 - ratio.value) + at_rest * (1 - ratio.value * rest.dearer));
+    unsure_ns_ += native_ns * (tried + at_rest * rest.dearer) * (ratio.high - ratio.value);
+  }
+  owed_ns_ += native_ns * (knowledge.free > 0 ? std::min(more, 0.0) : more);
   native_total_ns_ += position_ * native_ns;
-  for (std::size_t i = 0; i < trial.count; ++i) owed_ns_ += kBlock * (trial.pairs[i].ours - trial.pairs[i].native);
-  if (resting_ == Arm::native) return;
-  const Knowledge& knowledge = known_[static_cast<std::size_t>(class_)];
-  const Ratio ratio = knowledge.count > 1 ? knowledge.ratio() : Ratio{1, 1};
-  const double costs = std::max(rest_cost / native_ns, (ratio.value + ratio.high) / 2);
-  owed_ns_ += (rest_ + learn_after_) * native_ns * (costs - 1);
+  knowledge.free = std::max(knowledge.free - position_, 0);
 }
 
-void Adaptation::plan(Knowledge& knowledge, bool changed) {
-  free_ = !knowledge.tried && !knowledge.trusted();
-  knowledge.tried = true;
-  if (free_) {
-    resting_ = Arm::native;
-    return begin_cycle(0, kFirstPairs);
-  }
+void Adaptation::plan(Knowledge& knowledge, bool moved, const Rest& before) {
   const bool trusted = knowledge.trusted();
-  const Ratio ratio = knowledge.count > 1 ? knowledge.ratio() : Ratio{kUnseen, kUnseen};
+  const bool in_doubt = !trusted || !knowledge.ratio().is_clear();
+  if (in_doubt && knowledge.free >= 2 * kBlock * kPairs) {
+    // What is new is tried once it has been seen to stay.
+    const bool is_new = moved && !trusted;
+    if (!is_new) resting_ = Arm::native;
+    return begin_cycle(is_new ? kFirstRest : 0, is_new ? 0 : kPairs);
+  }
+  knowledge.free = 0;
+  plan_counted(knowledge, moved, before);
+}
+
+void Adaptation::plan_counted(const Knowledge& knowledge, bool moved, const Rest& before) {
+  const bool trusted = knowledge.trusted();
+  const Ratio ratio = knowledge.ratio();
   const auto affordable = [&](int calls, double ratio_at_most) {
     return calls * (ratio_at_most - 1) * knowledge.native_ns <= budget_ns();
   };
-  int rest = whole_looks(changed ? kFirstRest : std::clamp(2 * rest_, kFirstRest, longest_rest_));
-  const bool sure = !changed && ratio.high < 1;
-  int pairs = !trusted ? kFirstPairs : sure && since_trial_ + rest < kTrialEvery ? 0 : 1;
+  int rest = whole_looks(moved || before.changed ? kFirstRest : std::clamp(2 * rest_, kFirstRest, longest_rest_));
+  // Ours may have become dearer while native has not.
+  const bool sure = ratio.high * before.dearer < (before.changed ? kMuchLess : 1);
+  const double known = ratio.high < kMuchLess ? 1 : knowledge.costs[index_of(Arm::ours)].calls() / kRemembered;
+  const double try_every = known * std::max<double>(kTrialEvery, kBlock * (1 / ratio.value - 1) / kTrialCost);
+  int pairs = !trusted ? kPairs : sure && since_trial_ + rest < try_every ? 0 : 1;
   resting_ = Arm::native;
   if (trusted && ratio.value < 1) {
     const double at_most = std::max(ratio.high, kUnseen);
-    while (rest > 0 && !affordable(rest + learn_after_, at_most)) rest = whole_looks(rest / 2);
+    while (rest > 0 && !affordable(2 * rest + waited_, at_most)) rest = whole_looks(rest / 2);
     if (rest > 0) resting_ = Arm::ours;
-    if (rest == 0) pairs = kFirstPairs;  // to come to savings soon
+    if (rest == 0) pairs = kPairs;  // to come to savings soon
   }
   const double dearest = trusted ? ratio.high : std::max(ratio.value, kUnseen);
   while (resting_ == Arm::native && pairs > 0 && !affordable(pairs * kBlock, dearest)) --pairs;

@@ -3,15 +3,15 @@
 // A conservative bandit (Wu, Shariff, Lattimore, Szepesvari: Conservative Bandits, ICML 2016): native is the arm that
 // the promise is measured by. Stretto's is played where it is taken to be cheaper, and only as long as all calls
 // together, were it as dear as the confidence interval allows, cost at most 1 + kBehind of what native would have.
-// What is not counted are the calls that learn what both cost, the first time that ranks arrive in such a way.
+// What is not counted is what the calls cost that learn what both cost, the first time that ranks arrive in such a way.
 //
 // The first calls of all are Stretto's, as the rule has it, so that a program of few calls does not pay for a lesson.
 // The lesson comes within the first hundred.
 //
 // Calls go in cycles. In a cycle they rest on one arm, some of them measured; then may come a trial, pairs of blocks
-// with either arm, so that what drifts in the program cancels. Then the ranks exchange what they have seen of the
-// measured calls, and learn of it a few calls later, when it has long arrived. While nothing changes trials are seldom
-// and rests grow longer, until what exchanges take is kOverhead of what the calls do.
+// with either arm, so that what drifts in the program cancels. Then the ranks tell each other what they have seen of
+// the measured calls, and learn of it as soon as nobody has to be waited for. While nothing changes trials are seldom
+// and rests grow longer, until what lessons take is kOverhead of what the calls do.
 //
 // How the arms compare depends on how ranks arrive, so what is known is kept by arrival class.
 //
@@ -34,6 +34,25 @@ struct SeenCall {
 /// How far apart ranks arrive, measured by what a native call takes: the MIF of Alizadeh 2021, 7.2.6.
 enum class ArrivalClass : std::uint8_t { balanced, uneven, far_apart };
 
+/// MeanCost of calls of one arm, the latest of which count most.
+class MeanCost {
+ public:
+  void add(double cost_ns);
+  /// What follows is to count for more than what was seen.
+  void fade(double to_calls);
+  double calls() const { return calls_; }
+  double mean_ns() const { return sum_ / calls_; }
+  /// Of the logarithms: their mean, and the variance of that.
+  double level() const { return logarithms_ / calls_; }
+  double variance() const;
+
+ private:
+  double calls_ = 0;
+  double sum_ = 0;
+  double logarithms_ = 0;
+  double squares_ = 0;  // of those
+};
+
 class Adaptation {
  public:
   enum class Arm : std::uint8_t { native, ours };
@@ -41,78 +60,100 @@ class Adaptation {
   static constexpr double kBehind = 0.01;     // of native's total
   static constexpr double kOverhead = 0.005;  // the same
   static constexpr int kBlock = 8;            // calls
-  static constexpr int kFirstPairs = 5;       // of blocks, where ranks arrive as they have not before
-  static constexpr int kEarliestPairs = 4;    // the same in the first cycle
-  static constexpr int kSoon = 16;            // calls, from the exchange to the lesson
-  static constexpr int kLate = 64;            // the same, where ranks may be so far ahead of others (board/board.hpp)
-  static constexpr int kFirstRest = 32;       // calls
+  static constexpr int kPairs = 2;            // of blocks, where too little is known
+  static constexpr int kMostPairs = 4;        // the same, where lessons come late
+  static constexpr int kFree = 100;           // calls under each arrival class whose cost is not counted
+  static constexpr int kFirstRest = 16;       // calls
   static constexpr int kLongestRest = 1024;   // calls
-  static constexpr int kTrialEvery = 512;     // calls, where nothing changes
-  static constexpr int kLooks = 16;           // measured calls of a rest
-  static constexpr std::size_t kMostMeasured = 2 * kBlock * kFirstPairs + kLooks;  // calls of a cycle
+  static constexpr int kTrialEvery = 512;     // calls, where nothing changes and enough is known
+  static constexpr int kPatience = 16;        // calls, from one question whether a late lesson may come to the next
+  static constexpr int kLooks = 8;            // measured calls of a rest
+  static constexpr std::size_t kMostMeasured = 2 * kBlock * kMostPairs + kLooks;  // calls of a cycle
 
-  explicit Adaptation(int learn_after = kSoon) : learn_after_(learn_after) { begin_cycle(kFirstRest, kEarliestPairs); }
+  /// A lesson comes `learn_after` calls after its measured calls, or later: see pass(). `soon`: no later.
+  explicit Adaptation(int learn_after, bool soon = true) : learn_after_(learn_after), soon_(soon) {
+    begin_cycle(kFirstRest, soon ? kPairs : kMostPairs);
+  }
 
   /// Of the present call.
   Arm arm() const { return arm_; }
   bool is_measured() const { return measured_; }
+  /// This call and those after it, as many, are the arm's, not measured, and nothing need be due after them.
+  int quiet() const;
+  /// So many of them are over.
+  void skip(int calls);
 
   enum class Due : std::uint8_t {
     nothing,
     exchange,  // of what was measured since the latest lesson
     lesson     // learn()
   };
-  /// The present call is over.
-  Due pass();
-  /// What the exchange has brought, of all measured calls of the cycle, in order; and what an exchange takes a rank.
-  void learn(std::span<const SeenCall> seen, std::int64_t exchange_ns);
+  /// The present call is over. `all_have_told`: no rank has to be waited for to learn what was exchanged.
+  Due pass(bool all_have_told);
+  /// What the exchange has brought, of all measured calls of the cycle, in order; and what a lesson takes a rank.
+  void learn(std::span<const SeenCall> seen, std::int64_t lesson_ns);
 
-  /// Calls of Stretto's arm, and by how much all of these are taken to have cost less than native.
+  /// Calls of Stretto's arm.
   std::int64_t ours() const { return ours_; }
-  double saved_ns() const { return -owed_ns_; }
+  /// What all calls that were learnt of would have taken natively, by how much less they are taken to have cost, and by
+  /// how much that may be wrong to either side.
+  struct Savings {
+    double native_ns = 0;
+    double saved_ns = 0;
+    double unsure_ns = 0;
+  };
+  Savings savings() const { return {native_total_ns_, seems_saved_ns_, unsure_ns_}; }
 
  private:
-  // The mean costs of two blocks that followed each other, in ns.
-  struct Pair {
-    double native = 0;
-    double ours = 0;
-  };
-  // What our arm costs in terms of native's, and at most costs.
+  // What our arm costs in terms of native's, at least and at most.
   struct Ratio {
     double value;
+    double low;
     double high;
+    bool is_clear() const { return high < 1 || low > 1; }
+  };
+  // What calls take at rest, by the logarithm of the median, and by how much of late it was above and below.
+  struct Level {
+    double mean = 0;
+    int rests = 0;
+    double above = 0;
+    double below = 0;
+  };
+  struct Rest {
+    bool changed = false;
+    double dearer = 1;  // than it was
   };
   // Of one arrival class.
   struct Knowledge {
-    static constexpr std::size_t kMostPairs = 16;
-    std::array<Pair, kMostPairs> pairs{};  // the latest
-    std::size_t count = 0;                 // seen of them
-    double native_ns = 0;                  // of a call
-    double rest_ns[2] = {0, 0};            // of a call at rest, by arm; 0: none yet
-    bool tried = false;                    // a trial that is not counted has begun
-    void add(Pair pair);
-    bool trusted() const { return count >= 4; }
+    std::array<MeanCost, 2> costs{};  // by arm
+    std::array<Level, 2> levels{};
+    double native_ns = 0;  // of a call
+    int free = kFree;      // calls whose cost is not counted yet
+    bool trusted() const;
     Ratio ratio() const;
   };
 
   void begin_cycle(int rest, int pairs);
   void place();
   static Arm arm_of_trial(int call);
-  static void note_trial(std::span<const SeenCall> trial, Knowledge& knowledge);
-  bool note_rest(double cost_ns, Knowledge& knowledge) const;
-  void charge(const Knowledge& trial, double native_ns, double rest_cost);
+  void note(std::span<const SeenCall> rest, std::span<const SeenCall> trial, Knowledge& knowledge) const;
+  Rest note_rest(std::span<const SeenCall> rest, Knowledge& knowledge) const;
+  ArrivalClass class_at(double apart) const;
+  void charge(const Rest& rest);
   // With a third of what is promised: what is known of both arms are estimates.
   double budget_ns() const { return kBehind / 3 * native_total_ns_ - owed_ns_; }
-  void plan(Knowledge& knowledge, bool changed);
+  void plan(Knowledge& knowledge, bool moved, const Rest& before);
+  void plan_counted(const Knowledge& knowledge, bool moved, const Rest& before);
 
   const int learn_after_;
+  const bool soon_;
   // Of the cycle, in calls.
   int rest_ = 0;
   int trial_ = 0;
   int position_ = 0;
-  int since_trial_ = 0;  // the same, of cycles before
+  int waited_ = 0;       // in the latest, for its lesson
+  int since_trial_ = 0;  // of cycles before
   int longest_rest_ = kFirstRest;
-  bool free_ = true;  // not counted
   Arm resting_ = Arm::ours;
   // Of the present call.
   Arm arm_ = Arm::native;
@@ -121,8 +162,10 @@ class Adaptation {
   std::array<Knowledge, 3> known_{};  // by arrival class
   ArrivalClass class_ = ArrivalClass::balanced;
   std::int64_t ours_ = 0;
-  double native_total_ns_ = 0;  // that all counted calls would have taken natively
-  double owed_ns_ = 0;          // by which they have cost more
+  double native_total_ns_ = 0;  // that all calls would have taken natively
+  double owed_ns_ = 0;          // by which they have cost more, half of what is not sure included
+  double seems_saved_ns_ = 0;   // by which all calls seem to have cost less
+  double unsure_ns_ = 0;
 };
 
 }  // namespace stretto

@@ -44,6 +44,24 @@ static void of_one_handle(int doubles, bool native) {
   MPI_Type_free(&datatype);
 }
 
+/* A call that is wrong by itself is none, though all others like it were: what follows goes on. */
+static void wrong_by_itself(void) {
+  int mine = world_rank;
+  int* all = calloc((size_t)world_size, sizeof(int));
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (int call = 0; call < kCalls; call++) MPI_Gather(&mine, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  for (int call = 0; call < kCalls; call++) {
+    if (world_rank == call % world_size) {
+      CHECK(MPI_Gather(&mine, 1, MPI_INT, all, 1, MPI_INT, world_size, MPI_COMM_WORLD) != MPI_SUCCESS, "no such root");
+    }
+    CHECK(MPI_Gather(&mine, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS, "call %d", call);
+    for (int rank = 0; world_rank == 0 && rank < world_size; rank++) CHECK(all[rank] == rank, "call %d", call);
+    gather_all(MPI_COMM_WORLD, kLong, MPI_DOUBLE, kLong, call);
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  free(all);
+}
+
 /* So is a communicator's; what is asked of the freed one's rank is not the next one's. */
 static void of_one_communicator(int members) {
   MPI_Comm comm;
@@ -76,6 +94,7 @@ int main(int argc, char** argv) {
   gather_all(MPI_COMM_WORLD, kLong, MPI_DOUBLE, kLong, 1);
   expect(false, "no longer forced");
   of_other_datatypes();
+  wrong_by_itself();
   for (int round = 0; round < 3; round++) {
     of_one_handle(kShort, true);
     of_one_handle(kLong, false);

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -29,16 +29,21 @@ struct Outcome {
   double worst = 0;   // played so far to native so far, at the worst moment
   std::int64_t ours = 0;
   double saved_ns = 0;  // by which all calls cost less than native
-  double says_saved_ns = 0;
+  double native_ns = 0;
+  Adaptation::Savings says;
 };
 
 // What the first calls under each pattern cost more is not counted in `worst`: there it is learnt what they cost.
 constexpr int kUncounted = 100;
 
-Outcome run(const std::vector<Pattern>& patterns, std::uint64_t seed, int learn_after = Adaptation::kSoon,
-            std::int64_t exchange_ns = 500) {
+// Ranks that share their memory learn soon, others later.
+constexpr int kSoon = 1;
+constexpr int kLater = 16;
+
+Outcome run(const std::vector<Pattern>& patterns, std::uint64_t seed, int learn_after = kSoon, double deviation = 0.3,
+            std::int64_t lesson_ns = 500, double drifts = 0) {
   std::mt19937_64 random(seed);
-  std::lognormal_distribution<double> noise(-0.045, 0.3);  // mean 1
+  std::lognormal_distribution<double> noise(-deviation * deviation / 2, deviation);  // mean 1
   std::bernoulli_distribution preempted(0.005);
   Adaptation adaptation(learn_after);
   std::vector<SeenCall> seen, told;
@@ -49,18 +54,20 @@ Outcome run(const std::vector<Pattern>& patterns, std::uint64_t seed, int learn_
   for (int call = 0; call < kCalls; ++call) {
     if (call % kSame == 0) pattern = random() % patterns.size();
     const Pattern& now = patterns[pattern];
-    const double takes = adaptation.arm() == Adaptation::Arm::ours ? now.ours_ns : now.native_ns;
+    const double drift = 1 + drifts * std::sin(call / 300.0);
+    const double native_takes = drift * now.native_ns;
+    const double takes = adaptation.arm() == Adaptation::Arm::ours ? drift * now.ours_ns : native_takes;
     if (adaptation.is_measured()) {
       const double seen_ns = takes * noise(random) * (preempted(random) ? 30 : 1);
       seen.push_back({static_cast<std::int64_t>(now.skew_ns * noise(random)), static_cast<std::int64_t>(seen_ns)});
     }
-    native += now.native_ns;
+    native += native_takes;
     played += takes;
-    best += std::min(now.native_ns, now.ours_ns);
-    const double more = takes - now.native_ns;
+    best += drift * std::min(now.native_ns, now.ours_ns);
+    const double more = takes - native_takes;
     excess += ++calls_under[pattern] > kUncounted ? more : std::min(more, 0.0);
     outcome.worst = std::max(outcome.worst, 1 + excess / native);
-    switch (adaptation.pass()) {
+    switch (adaptation.pass(true)) {
       case Adaptation::Due::nothing:
         break;
       case Adaptation::Due::exchange:
@@ -68,7 +75,7 @@ Outcome run(const std::vector<Pattern>& patterns, std::uint64_t seed, int learn_
         seen.clear();
         break;
       case Adaptation::Due::lesson:
-        adaptation.learn(told, exchange_ns);
+        adaptation.learn(told, lesson_ns);
         break;
     }
   }
@@ -76,35 +83,59 @@ Outcome run(const std::vector<Pattern>& patterns, std::uint64_t seed, int learn_
   outcome.oracle = best / native;
   outcome.ours = adaptation.ours();
   outcome.saved_ns = native - played;
-  outcome.says_saved_ns = adaptation.saved_ns();
+  outcome.native_ns = native;
+  outcome.says = adaptation.savings();
   return outcome;
 }
 
 constexpr int kSeeds = 100;
 
-TEST(Adaptation, IsNeverMoreThanAPercentBehind) {
+// `deviation`: of the logarithm of what calls take; `drifts`: by which part native and ours become slower and faster
+// together, all the time. Of how many runs the promise was broken, and by how much at worst.
+struct Promise {
+  int broken = 0;
+  double worst = 0;
+};
+Promise run_programs(double deviation, double drifts) {
   const std::vector<std::vector<Pattern>> programs = {
       {{100, 1000, 1100}, {5000, 1000, 500}, {50'000, 1200, 300}},  // better where ranks are uneven
       {{100, 1000, 2000}},                                          // never better
-      {{100, 1000, 600}},                                           // always
-      {{100, 1000, 990}},                                           // by what no noise lets anybody see
+      {{100, 1000, 1100}},
+      {{100, 1000, 600}},  // always
+      {{100, 1000, 990}},  // by what no noise lets anybody see
       {{100, 1000, 1020}},
       {{5000, 1000, 1500}, {50'000, 1000, 700}},
       {{100, 1000, 500}, {100, 1000, 2000}},  // which the arrivals do not tell
   };
-  int broken = 0;
-  for (std::size_t program = 0; program < programs.size(); ++program) {
+  Promise promise;
+  for (const std::vector<Pattern>& program : programs) {
     for (int seed = 0; seed < kSeeds; ++seed) {
-      const Outcome outcome = run(programs[program], static_cast<std::uint64_t>(seed));
-      EXPECT_LE(outcome.worst, 1.011) << "program " << program << ", seed " << seed;
-      if (outcome.worst > 1 + Adaptation::kBehind) ++broken;
+      const Outcome outcome = run(program, static_cast<std::uint64_t>(seed), kSoon, deviation, 500, drifts);
+      promise.worst = std::max(promise.worst, outcome.worst);
+      if (outcome.worst > 1 + Adaptation::kBehind) ++promise.broken;
     }
   }
-  EXPECT_LE(broken, 1);  // where a pattern was seen for what it is after more than kUncounted of its calls
+  return promise;
+}
+
+TEST(Adaptation, IsNeverMoreThanAPercentBehind) {
+  const Promise promise = run_programs(0.3, 0);
+  EXPECT_EQ(promise.broken, 0) << "of 800 runs, at worst " << promise.worst;
+}
+
+// Calls of some us on ranks that share cores: what they take differs by as much as here.
+TEST(Adaptation, IsSeldomMoreBehindWhereCallsDifferALot) {
+  const Promise promise = run_programs(0.7, 0);
+  EXPECT_LE(promise.broken, 8) << "of 800 runs, at worst " << promise.worst;
+}
+
+TEST(Adaptation, IsNotLedAstrayByDrift) {
+  const Promise promise = run_programs(0.3, 0.5);
+  EXPECT_LE(promise.broken, 2) << "of 800 runs, at worst " << promise.worst;
 }
 
 TEST(Adaptation, TakesUpWhatIsBetter) {
-  for (const int learn_after : {Adaptation::kSoon, Adaptation::kLate}) {
+  for (const int learn_after : {kSoon, kLater}) {
     for (int seed = 0; seed < kSeeds; ++seed) {
       const Outcome outcome = run({{100, 1000, 600}}, static_cast<std::uint64_t>(seed), learn_after);
       EXPECT_GE(outcome.ours, kCalls * 7 / 10) << "seed " << seed;
@@ -131,36 +162,84 @@ TEST(Adaptation, FollowsTheArrivals) {
   EXPECT_GE(gain, 0.75 * possible) << "of what the oracle gains";
 }
 
-TEST(Adaptation, SaysNoMoreThanItHasSaved) {
-  EXPECT_EQ(Adaptation().saved_ns(), 0);
-  double saved = 0, says = 0;
+TEST(Adaptation, SaysWhatItHasSavedAsSurelyAsItDoes) {
+  EXPECT_EQ(Adaptation(kSoon).savings().saved_ns, 0);
+  double saved = 0, says = 0, unsure = 0;
+  int outside = 0;
   for (int seed = 0; seed < kSeeds; ++seed) {
     const Outcome outcome = run({{100, 1000, 600}}, static_cast<std::uint64_t>(seed));
     saved += outcome.saved_ns;
-    says += outcome.says_saved_ns;
-    EXPECT_LE(outcome.says_saved_ns, 1.25 * outcome.saved_ns) << "seed " << seed;
+    says += outcome.says.saved_ns;
+    unsure += outcome.says.unsure_ns;
+    if (std::abs(outcome.says.saved_ns - outcome.saved_ns) > outcome.says.unsure_ns) ++outside;
+    EXPECT_NEAR(outcome.says.native_ns, outcome.native_ns, 0.3 * outcome.native_ns);
   }
-  EXPECT_GE(says, 0.7 * saved);
+  EXPECT_LE(outside, kSeeds / 20);
+  EXPECT_NEAR(says, saved, 0.15 * saved);
+  EXPECT_LE(unsure, 0.5 * saved) << "it says nothing";
 }
 
 // A program of few calls: the rule's all the time.
 TEST(Adaptation, BeginsWithOurs) {
-  Adaptation adaptation;
+  Adaptation adaptation(kSoon);
   for (int call = 0; call < Adaptation::kFirstRest; ++call) {
     EXPECT_EQ(adaptation.arm(), Adaptation::Arm::ours) << "call " << call;
-    EXPECT_EQ(adaptation.pass(), Adaptation::Due::nothing);
+    EXPECT_EQ(adaptation.pass(true), Adaptation::Due::nothing);
   }
   int native = 0;
-  for (int call = Adaptation::kFirstRest; call < 100; ++call) {
+  int calls = Adaptation::kFirstRest;
+  for (; calls < 100; ++calls) {
     if (adaptation.arm() == Adaptation::Arm::native) ++native;
-    adaptation.pass();
+    if (adaptation.pass(true) == Adaptation::Due::lesson) break;
   }
-  EXPECT_GE(native, 32) << "the lesson does not come within a hundred calls";
+  EXPECT_LT(calls, 60) << "nothing is learnt in time for a second try within the first hundred calls";
+  EXPECT_EQ(native, Adaptation::kPairs * Adaptation::kBlock);
+}
+
+// Of calls that pass quietly nothing is to be noted; whoever skips them is where whoever passes each one is.
+TEST(Adaptation, QuietCallsMayBeSkipped) {
+  Adaptation skips(kSoon);
+  Adaptation passes(kSoon);
+  std::vector<SeenCall> seen;
+  int skipped = 0;
+  for (int call = 0; call < kCalls; ++call) {
+    ASSERT_EQ(skips.arm(), passes.arm()) << "call " << call;
+    ASSERT_EQ(skips.is_measured(), passes.is_measured()) << "call " << call;
+    const int quiet = skips.quiet();
+    for (int each = 0; each < quiet; ++each, ++call) {
+      ASSERT_FALSE(passes.is_measured()) << "call " << call;
+      ASSERT_EQ(passes.arm(), skips.arm()) << "call " << call;
+      ASSERT_EQ(passes.pass(true), Adaptation::Due::nothing) << "call " << call;
+    }
+    skips.skip(quiet);
+    skipped += quiet;
+    if (passes.is_measured()) seen.push_back({100, skips.arm() == Adaptation::Arm::ours ? 600 : 1000});
+    const Adaptation::Due due = passes.pass(true);
+    ASSERT_EQ(skips.pass(true), due) << "call " << call;
+    if (due != Adaptation::Due::lesson) continue;
+    skips.learn(seen, 500);
+    passes.learn(seen, 500);
+    seen.clear();
+  }
+  EXPECT_GT(skipped, kCalls / 2);
+  EXPECT_EQ(skips.ours(), passes.ours());
+}
+
+// While not all have told, nothing is learnt, and calls go on as they were.
+TEST(Adaptation, WaitsUntilAllHaveTold) {
+  Adaptation adaptation(kSoon);
+  while (adaptation.pass(false) != Adaptation::Due::exchange) {
+  }
+  for (int call = 0; call < 1000; ++call) {
+    EXPECT_EQ(adaptation.arm(), Adaptation::Arm::ours);
+    ASSERT_EQ(adaptation.pass(false), Adaptation::Due::nothing) << "call " << call;
+  }
+  EXPECT_EQ(adaptation.pass(true), Adaptation::Due::lesson);
 }
 
 // Ranks exchange what they have measured, so they must measure the same calls, as many as there is room for.
 TEST(Adaptation, MeasuresAtMostWhatThereIsRoomFor) {
-  Adaptation adaptation;
+  Adaptation adaptation(kSoon);
   std::size_t measured = 0;
   int lessons = 0;
   bool exchanged = false;
@@ -170,7 +249,7 @@ TEST(Adaptation, MeasuresAtMostWhatThereIsRoomFor) {
       EXPECT_FALSE(exchanged) << "call " << call;
       ++measured;
     }
-    const Adaptation::Due due = adaptation.pass();
+    const Adaptation::Due due = adaptation.pass(true);
     if (due == Adaptation::Due::exchange) {
       ASSERT_LE(measured, Adaptation::kMostMeasured);
       seen.assign(measured, {100, 1000});

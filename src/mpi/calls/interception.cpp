@@ -22,8 +22,7 @@ Interception::~Interception() {
   if (observation_.wanted() && eligible() && communicator_->engine && communicator_->engine->took_set_up()) {
     observation_.set_up();
   }
-  if (experience_ != nullptr && !communicator_->engine->is_revoked()) [[unlikely]]
-    experience_->end();
+  if (experience_ != nullptr && experience_->is_noted() && !communicator_->engine->is_revoked()) experience_->end();
   runtime_.count(collective_, algorithm_);
   observation_.ran(algorithm_);
 }
@@ -54,8 +53,13 @@ bool Interception::is_left_by_experience(const CallOutline& call) {
   const Configuration& configuration = runtime_.configuration();
   if (!configuration.adapt || configuration.choice(collective_).kind != Choice::Kind::by_rule) return false;
   if (configuration.deterministic && sums(collective_)) return false;
-  experience_ = &runtime_.experience_of(*communicator_->engine, collective_, call.bytes());
-  return experience_->begin();
+  return is_left_by(runtime_.experience_of(*communicator_->engine, collective_, call.bytes()));
+}
+
+bool Interception::is_left_by(Experience::Front& experience) {
+  if (experience_ == nullptr) experience.begin();
+  experience_ = &experience;
+  return experience.arm() == Adaptation::Arm::native;
 }
 
 // Collective, where a pool is to be made. False, on all ranks alike, if it cannot be had.
@@ -89,8 +93,13 @@ LatestChoices::Question Interception::question_of(const CallOutline& call) const
 bool Interception::select(const PreparedCall& prepared) {
   const CallOutline call = prepared.outline();
   if (Engine* const engine = communicator_->engine.get(); engine != nullptr && !engine->is_revoked()) {
-    algorithm_ = engine->latest_choices().find(collective_, question_of(call));
-    if (algorithm_ != nullptr) {
+    const LatestChoices::Latest* const latest = engine->latest_choices().find(collective_, question_of(call));
+    if (latest != nullptr && latest->experience != nullptr && is_left_by(*latest->experience)) {
+      keep_native(call);
+      return false;
+    }
+    if (latest != nullptr) {
+      algorithm_ = latest->algorithm;
       enter(*engine, call);
       if (provide_memory(*algorithm_, call)) return engine->is_faultless();
     }
@@ -99,7 +108,7 @@ bool Interception::select(const PreparedCall& prepared) {
 }
 
 int Interception::leave(const NativeCall& native) {
-  if (may_keep()) KnownNative::keep(plain_, nullptr, 0, 0);
+  if (may_keep()) KnownNative::keep(plain_, {});
   return native();
 }
 
@@ -112,14 +121,14 @@ void Interception::keep_native(const CallOutline& call) const {
                           (plain_.op == MPI_OP_NULL || call.reduction != 0);
   if (!may_keep() || !predefined) return;
   Engine* const engine = communicator_->engine.get();
-  if (engine != nullptr) {
-    if (call.all_blocks > 0) return;  // the next one's may be others
+  if (engine != nullptr && call.all_blocks > 0) return;  // the next one's may be others
+  if (engine != nullptr && experience_ == nullptr) {
     CallFacts facts = facts_of(call);
     facts.uneven = !facts.uneven;
     if (choose(runtime_.configuration(), facts) != nullptr) return;
   }
   const std::size_t bytes = call.entry(collective_, true).bytes;
-  KnownNative::keep(plain_, engine, bytes, call.reduction);
+  KnownNative::keep(plain_, {engine, bytes, call.reduction, experience_});
 }
 
 bool Interception::select_anew(const CallOutline& call) {
@@ -143,16 +152,18 @@ bool Interception::select_anew(const CallOutline& call) {
   // What cannot be had is known to be so from now on: then choose again.
   for (int attempt = 0; attempt < 2; ++attempt) {
     algorithm_ = choose_for(call);
-    if (algorithm_ == nullptr) keep_native(call);
     if (attempt == 0 && algorithm_ != nullptr && is_left_by_experience(call)) algorithm_ = nullptr;
-    if (algorithm_ == nullptr) break;
+    if (algorithm_ == nullptr) {
+      keep_native(call);
+      break;
+    }
     enter(*engine, call);
     if (set_up(*algorithm_, call) || !engine->is_faultless()) break;
   }
   if (algorithm_ == nullptr || !engine->is_faultless()) return false;
   // The next one like it finds all there that it needs, but perhaps the memory.
-  const bool kept = !configuration.adapt && algorithm_->is_on_board() && !algorithm_->needs_prediction();
-  if (kept) engine->latest_choices().keep(collective_, question_of(call), algorithm_);
+  const bool kept = algorithm_->is_on_board() && !algorithm_->needs_prediction();
+  if (kept) engine->latest_choices().keep(collective_, {question_of(call), algorithm_, experience_});
   return true;
 }
 

@@ -28,8 +28,8 @@ class Interception {
   Interception& operator=(const Interception&) = delete;
 
   /// What the MPI library returns where it is known that it serves such calls.
-  static std::optional<int> pass_if_known(const NativeCall& native, const PlainCall& call, int root = 0) {
-    return KnownNative::pass_on(native, call, root);
+  static std::optional<int> pass_if_known(const NativeCall& native, const PlainCall& call, const Operands& operands) {
+    return KnownNative::pass_on(native, call, operands);
   }
 
   /// Runs the call, or leaves it to the MPI library; the same on all ranks. `prepare(prepared)` fills what is made of
@@ -101,6 +101,7 @@ class Interception {
   bool may_keep() const;
   inline LatestChoices::Question question_of(const CallOutline& call) const;
   inline bool is_left_by_experience(const CallOutline& call);
+  inline bool is_left_by(Experience::Front& experience);
   inline bool provide_memory(const Algorithm& algorithm, const CallOutline& call);
   inline bool set_up(const Algorithm& algorithm, const CallOutline& call);
   bool eligible() const { return communicator_ != nullptr && communicator_->eligible; }
@@ -115,7 +116,7 @@ class Interception {
   const Caller caller_;
   const Algorithm* algorithm_ = nullptr;
   bool entered_ = false;
-  Experience::Kind* experience_ = nullptr;
+  Experience::Front* experience_ = nullptr;
   Observation observation_;
 };
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "mpi/engine/experience.hpp"
 #include "mpi/entry/native.hpp"
 #include "select/configuration.hpp"
 
@@ -27,25 +28,43 @@ struct PlainCall {
   bool operator==(const PlainCall&) const = default;
 };
 
+/// What else it was given. Where something here is wrong by itself it may be no call at all, and is looked at closely.
+struct Operands {
+  static constexpr int kEverybody = -1;
+  const void* own;      // of each rank
+  const void* at_root;  // that the root needs too
+  int root = kEverybody;
+  bool are_sound(int rank, int ranks) const {
+    const bool needs_both = root == kEverybody || root == rank;
+    return root < ranks && root >= kEverybody && own != nullptr && own != at_root &&
+           (at_root != nullptr || !needs_both);
+  }
+};
+
 /// Of one thread: the latest few.
 class KnownNative {
  public:
   /// What the MPI library returns for a call like one that was kept; nothing if none was, or all may have changed since
   /// then.
-  static std::optional<int> pass_on(const NativeCall& native, const PlainCall& call, int root);
+  static std::optional<int> pass_on(const NativeCall& native, const PlainCall& call, const Operands& operands);
 
+  /// What such a call is entered as, and where; nullptr: nowhere. `experience`: that may choose otherwise.
+  struct Entered {
+    Engine* engine = nullptr;
+    std::size_t bytes = 0;
+    std::uint32_t reduction = 0;
+    Experience::Front* experience = nullptr;
+  };
   /// The call has been found to be the MPI library's, and so is every one like it until the user's choice for the
-  /// collective changes, or Runtime::epoch. `engine`: that the call is entered in, nullptr for none.
-  static void keep(const PlainCall& call, Engine* engine, std::size_t bytes, std::uint32_t reduction);
+  /// collective changes, or Runtime::epoch.
+  static void keep(const PlainCall& call, const Entered& entered);
 
  private:
   struct Known {
     PlainCall call;
     std::uint64_t epoch = 0;
     Choice choice;
-    Engine* engine = nullptr;
-    std::size_t bytes = 0;
-    std::uint32_t reduction = 0;
+    Entered entered;
   };
   static constexpr std::size_t kKept = 16;
   static thread_local std::array<Known, kKept> known_;

@@ -26,7 +26,7 @@ class LaterCall {
   LaterCall(const PlainCall& call, Later later);
 
   /// That is for blocking calls.
-  static constexpr std::optional<int> pass_if_known(const NativeCall&, const PlainCall&, int = 0) { return {}; }
+  static constexpr std::optional<int> pass_if_known(const NativeCall&, const PlainCall&, const Operands&) { return {}; }
 
   bool root_is_valid(int root) const { return ours() && root >= 0 && root < communicator_->size; }
   bool is_rank(int rank) const { return ours() && communicator_->rank == rank; }

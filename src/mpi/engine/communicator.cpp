@@ -230,11 +230,21 @@ void Engine::anticipate(Collective collective, Hints& hints, Anticipated& tally,
   background.add(*anticipation_);
 }
 
-void Engine::begin_experience(const SightReduction& reduction, Adapted& tally) {
+void Engine::begin_experience(const SightReduction& reduction, AdaptedCalls& tallies) {
   took_set_up_ = true;
-  const bool one_clock = count_nodes(nodes_) == 1;
-  const std::int64_t offset_ns = compare_clocks(*channel_, nodes_).offset_ns;
-  experience_ = std::make_unique<Experience>(comm_, reduction, one_clock, offset_ns, tally);
+  Experience::Means means{.comm = comm_,
+                          .reduction = reduction,
+                          .one_clock = count_nodes(nodes_) == 1,
+                          .front = [this](Collective of) -> auto& {return latest_choices_.front(of);
+}
+, .meetings = meetings_
+};  // namespace stretto::mpi
+if (shares_memory_) {
+  means.sights = share_->sights();
+  means.board = &share_->board();
+}
+if (!means.one_clock) means.clock_offset_ns = compare_clocks(*channel_, nodes_).offset_ns;
+experience_ = std::make_unique<Experience>(means, tallies);
 }
 
 // In the order of arrival of all ranks, where the call has found it.
@@ -243,6 +253,12 @@ int Engine::place_of(const Algorithm& algorithm) const {
 }
 
 int Engine::run(const Algorithm& algorithm, const Call& call) {
+  const int place = run_to_its_end(algorithm, call);
+  if (meets_all(algorithm.collective, call.bytes())) ++meetings_;
+  return place;
+}
+
+int Engine::run_to_its_end(const Algorithm& algorithm, const Call& call) {
   if (anticipates(algorithm.collective)) {
     const bool lengths = algorithm.collective == Collective::scatterv || algorithm.collective == Collective::gatherv;
     anticipation_->run({static_cast<int>(algorithm.collective), call.root, lengths ? 0 : call.bytes()}, algorithm,

@@ -40,6 +40,8 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
+  int rank() const { return rank_; }
+  int size() const { return size_; }
   LatestChoices& latest_choices() { return latest_choices_; }
 
   /// See NodeShare.
@@ -81,9 +83,9 @@ class Engine {
   void anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background);
   bool anticipates(Collective collective) const { return (anticipated_ >> static_cast<unsigned>(collective) & 1) != 0; }
   /// What calls of this kind have taken. Collective, the first time.
-  Experience::Kind& experience_of(Collective collective, std::size_t bytes, const SightReduction& reduction,
-                                  Adapted& tally) {
-    if (!experience_) begin_experience(reduction, tally);
+  Experience::Front& experience_of(Collective collective, std::size_t bytes, const SightReduction& reduction,
+                                   AdaptedCalls& tallies) {
+    if (!experience_) begin_experience(reduction, tallies);
     return experience_->of(collective, bytes);
   }
   /// All ranks of one node; as far as is known before provide_for.
@@ -116,6 +118,7 @@ class Engine {
   Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, std::int32_t offered_part,
          const Configuration& configuration, const OpenOperations& open);
   int place_of(const Algorithm& algorithm) const;
+  int run_to_its_end(const Algorithm& algorithm, const Call& call);
   /// Gives each of several nodes a board, for hierarchies in their memory. Where some node refuses no node has one, and
   /// `shared_nodes` knows.
   void ensure_boards();
@@ -126,7 +129,7 @@ class Engine {
   void use_board();
   void watch_calls();
   void look_inside(const Algorithm& algorithm, const Configuration& configuration, bool asked);
-  void begin_experience(const SightReduction& reduction, Adapted& tally);
+  void begin_experience(const SightReduction& reduction, AdaptedCalls& tallies);
   std::unique_ptr<Transport> make_transport(Platform& platform);
 
   MPI_Comm comm_;  // the program's
@@ -137,6 +140,7 @@ class Engine {
   const OpenOperations& open_;
   std::size_t expected_pool_window_ = 0;
   std::uint32_t calls_without_pool_ = 0;
+  std::uint64_t meetings_ = 0;  // see Experience
   bool ahead_allowed_ = false;
   bool took_set_up_ = true;
   bool looked_inside_ = false;  // nodes

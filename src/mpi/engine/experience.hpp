@@ -1,110 +1,111 @@
 // What calls of a communicator have taken, and which arm serves the next ones by that: see select/adaptation.hpp.
 //
-// Each rank notes when it came to measured calls and when it left. At agreed call numbers the ranks begin a reduction
-// of these times, of the MPI library's own and non-blocking, on the program's communicator: all of them are in a
-// collective there, so nothing else can be meant. It is taken up some calls later, when it has long arrived.
+// Each rank notes when it came to measured calls and when it left, and tells the others at agreed call numbers. They
+// hear it in a later call, when nobody has to be waited for any more: every rank has told once it has come to a call
+// that none leaves before all have come, or can be known to by the board.
 #pragma once
 
 #include <mpi.h>
 
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
+#include "board/board.hpp"
 #include "core/collective.hpp"
+#include "mpi/engine/sight_exchange.hpp"
 #include "select/adaptation.hpp"
 
 namespace stretto::mpi {
 
-/// What came of it in this process, for the report at the end and for tests.
+/// What came of it in this process, of one collective.
 struct Adapted {
   std::atomic<std::int64_t> calls{0};
   std::atomic<std::int64_t> ours{0};
-  std::atomic<std::int64_t> saved_ns{0};  // as estimated
   std::atomic<std::int64_t> exchanges{0};
+  std::atomic<std::int64_t> native_ns{0};  // as Adaptation::Savings
+  std::atomic<std::int64_t> saved_ns{0};
+  std::atomic<std::int64_t> unsure_ns{0};
+  std::atomic<std::int64_t> most_behind_ppm{0};  // of native: at the worst moment
+
+  void add(const Adaptation::Savings& before, const Adaptation::Savings& now);
+  /// In a line, for the end of the job; nothing where nothing was learnt.
+  void report(Collective collective) const;
 };
+using AdaptedCalls = std::array<Adapted, std::size(kCollectives)>;
 
-/// How ranks reduce what each has seen of calls. Made and freed by all, or by one alone.
-class SightReduction {
- public:
-  /// A rank's view of a call, or what some ranks have seen together. Times are on this rank's clock.
-  struct Sight {
-    std::int64_t first_arrival_ns;
-    std::int64_t last_arrival_ns;
-    std::int64_t last_exit_ns;
-    std::int64_t last_took_ns;  // the call of whoever came last
-  };
-  SightReduction() = default;
-  void open();
-  void close();
-  MPI_Op operation() const { return operation_; }
-  MPI_Datatype type() const { return type_; }
-
- private:
-  MPI_Op operation_ = MPI_OP_NULL;
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
-};
-
-/// Of one engine. `comm` is the program's, `one_clock` whether all ranks have the same.
+/// Of one engine.
 class Experience {
  public:
-  Experience(MPI_Comm comm, const SightReduction& reduction, bool one_clock, std::int64_t clock_offset_ns,
-             Adapted& tally)
-      : comm_(comm), reduction_(reduction), one_clock_(one_clock), clock_offset_ns_(clock_offset_ns), tally_(tally) {}
+  /// Calls of one collective and about one length.
+  class Kind;
+  class Front;
+
+  /// What ranks tell each other through: `sights` where there are some, all else where not, or of kinds beyond those.
+  /// `board` is that of all ranks, or null; `front` where that of a collective's first kind is to lie.
+  struct Means {
+    Sights* sights = nullptr;
+    const Board* board = nullptr;
+    MPI_Comm comm = MPI_COMM_NULL;
+    const SightReduction& reduction;
+    bool one_clock = true;
+    std::int64_t clock_offset_ns = 0;
+    std::function<Front&(Collective)> front;
+    /// Calls that have ended here, and that no rank leaves before all have come to them; the same on all ranks. The
+    /// engine counts its own.
+    std::uint64_t& meetings;
+  };
+  Experience(const Means& means, AdaptedCalls& tallies);
   ~Experience();
   Experience(const Experience&) = delete;
   Experience& operator=(const Experience&) = delete;
 
-  /// Calls of one collective and about one length.
-  class Kind;
-  Kind& of(Collective collective, std::size_t bytes) {
-    auto& kind = kinds_[static_cast<std::size_t>(collective)][static_cast<std::size_t>(std::bit_width(bytes))];
-    return kind ? *kind : make(kind, meets_all(collective, bytes));
-  }
+  Front& of(Collective collective, std::size_t bytes);
   /// What is under way comes to its end. Collective.
   void close();
 
  private:
   static constexpr std::size_t kSizes = 65;
-  Kind& make(std::unique_ptr<Kind>& kind, bool meets_all);
+  std::unique_ptr<Kind> make(Collective collective, bool meets_all);
 
-  MPI_Comm comm_;
-  const SightReduction& reduction_;
-  const bool one_clock_;
-  const std::int64_t clock_offset_ns_;
-  Adapted& tally_;
-  std::array<std::array<std::unique_ptr<Kind>, kSizes>, std::size(kCollectives)> kinds_{};
+  const Means means_;
+  AdaptedCalls& tallies_;
+  std::size_t made_ = 0;
+  std::array<std::array<std::unique_ptr<Kind>, kSizes>, std::size(kCollectives)> kinds_;
 };
 
-class Experience::Kind {
+/// All that most calls touch of their kind: those of which nothing is to be noted. It lies beside what they touch
+/// anyway, as a page that was out of use for a millisecond costs more than a short call's own work.
+class Experience::Front {
  public:
-  /// `meets_all`: no rank can be a whole call ahead of another.
-  Kind(Experience& owner, bool meets_all)
-      : owner_(owner), adaptation_(meets_all ? Adaptation::kSoon : Adaptation::kLate) {}
-
-  /// The program has come to the next call. Whether the MPI library is to serve it; the same on all ranks.
-  bool begin();
-  /// It is about to leave it.
+  using Arm = Adaptation::Arm;
+  /// Of the next call; the same on all ranks.
+  Arm arm() const { return arm_; }
+  /// The program has come to it.
+  void begin() {
+    is_quiet_ = quiet_ > 0;
+    if (!is_quiet_) return look();
+    --quiet_;
+    ++passed_quietly_;
+  }
+  /// Whether anything is to be noted of the present call when it ends.
+  bool is_noted() const { return !is_quiet_; }
+  bool is_taken() const { return kind_ != nullptr; }
+  /// Then: the program is about to leave it.
   void end();
-  /// Waits for an exchange that is under way.
-  void finish();
 
  private:
-  using Sight = SightReduction::Sight;
-  void exchange();
-  void learn();
+  friend class Kind;
+  void look();
 
-  Experience& owner_;
-  Adaptation adaptation_;
-  std::int64_t arrival_ns_ = 0;
-  std::int64_t exchange_ns_ = 0;  // what the latest exchange has taken this rank, but for waiting
-  std::vector<Sight> mine_;       // of the measured calls since the latest exchange
-  std::vector<Sight> told_;       // to the others, while the exchange is under way; the last one's exit is exchange_ns_
-  std::vector<Sight> all_;        // of all ranks together
-  MPI_Request request_ = MPI_REQUEST_NULL;
+  Kind* kind_ = nullptr;
+  Arm arm_ = Arm::ours;
+  bool is_quiet_ = false;
+  int quiet_ = 0;           // calls, from the next on
+  int passed_quietly_ = 0;  // since the latest other one
 };
 
 }  // namespace stretto::mpi

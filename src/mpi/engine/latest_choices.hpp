@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 
+#include "mpi/engine/experience.hpp"
 #include "select/configuration.hpp"
 
 namespace stretto::mpi {
@@ -22,21 +23,33 @@ class LatestChoices {
     bool operator==(const Question&) const = default;
   };
 
-  /// What was kept last, for the same question; nullptr if that was another.
-  const Algorithm* find(Collective collective, const Question& question) const {
-    const Latest& latest = latest_[static_cast<std::size_t>(collective)];
-    return latest.question == question ? latest.algorithm : nullptr;
-  }
-  void keep(Collective collective, const Question& question, const Algorithm* algorithm) {
-    latest_[static_cast<std::size_t>(collective)] = {question, algorithm};
-  }
-
- private:
   struct Latest {
     Question question{};
     const Algorithm* algorithm = nullptr;
+    Experience::Front* experience = nullptr;  // whose experience may have it otherwise; nullptr for none's
   };
-  std::array<Latest, std::size(kCollectives)> latest_{};
+
+  /// What was kept last, for the same question; nullptr if that was another.
+  const Latest* find(Collective collective, const Question& question) {
+    const Latest& latest = of(collective, question);
+    return latest.algorithm != nullptr && latest.question == question ? &latest : nullptr;
+  }
+  void keep(Collective collective, const Latest& latest) { of(collective, latest.question) = latest; }
+  /// Beside it, for one kind of the collective's calls.
+  Experience::Front& front(Collective collective) { return latest_[static_cast<std::size_t>(collective)].front; }
+
+ private:
+  // By rule and forced: a benchmark that takes turns is to find what a program finds.
+  struct alignas(128) OfCollective {  // two cache lines, which come together
+    Latest by_rule;
+    Experience::Front front;
+    Latest forced;
+  };
+  Latest& of(Collective collective, const Question& question) {
+    OfCollective& latest = latest_[static_cast<std::size_t>(collective)];
+    return question.choice.kind == Choice::Kind::forced ? latest.forced : latest.by_rule;
+  }
+  std::array<OfCollective, std::size(kCollectives)> latest_{};
 };
 
 }  // namespace stretto::mpi

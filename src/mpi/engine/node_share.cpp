@@ -27,25 +27,28 @@ std::string mebibytes(std::size_t bytes) { return std::to_string((bytes >> 20) +
 // What so many ranks of a node need but for the pool, in this order. The same on all nodes, so that all ranks find the
 // same room left for a pool.
 struct Needed {
-  Needed(int ranks_, bool one_node)
+  Needed(int ranks_, bool one_node, bool tells_sights)
       : ranks(ranks_),
         board(Board::memory_bytes(ranks)),
         ledger(Ledger::memory_bytes(ranks)),
         agreement(Agreement::memory_bytes(ranks)),
         mailboxes(one_node && ranks <= shm::MailboxTransport::kMostRanks ? shm::MailboxTransport::memory_bytes(ranks)
                                                                          : 0),
-        words(one_node ? shm::SharedWords::memory_bytes(ranks) : 0) {}
+        words(one_node ? shm::SharedWords::memory_bytes(ranks) : 0),
+        sights(one_node && tells_sights ? Sights::memory_bytes(ranks) : 0) {}
 
   std::size_t until_agreement() const { return board + ledger; }
   std::size_t until_mailboxes() const { return until_agreement() + agreement; }
   std::size_t until_words() const { return until_mailboxes() + mailboxes; }
-  std::size_t bytes() const { return until_words() + words; }
+  std::size_t until_sights() const { return (until_words() + words + kLine - 1) / kLine * kLine; }
+  std::size_t bytes() const { return until_sights() + sights; }
   // Zeroed again.
   void clear(std::byte* memory) const {
     Board::clear(memory, ranks);
     std::memset(memory + board, 0, ledger + agreement);
     if (mailboxes > 0) shm::MailboxTransport::clear(memory + until_mailboxes(), ranks);
     std::memset(memory + until_words(), 0, words);
+    if (sights > 0) Sights::clear(memory + until_sights(), ranks);
   }
 
   int ranks;
@@ -54,6 +57,7 @@ struct Needed {
   std::size_t agreement;
   std::size_t mailboxes;
   std::size_t words;
+  std::size_t sights;
 };
 
 }  // namespace
@@ -77,7 +81,7 @@ class NodeShare::Part {
 std::int32_t NodeShare::offer(int ranks, World& world) {
   if (ranks > world.ranks_of_node()) return -1;
   shm::Arena& arena = world.memory().arena();
-  const Needed needed(ranks, true);
+  const Needed needed(ranks, true, world.tells_sights());
   const auto part = arena.take(needed.bytes(), static_cast<std::uint32_t>(ranks));
   if (!part) return -1;
   needed.clear(arena.memory_of(*part));
@@ -100,7 +104,7 @@ std::unique_ptr<NodeShare> NodeShare::make(Members members, World& world, std::s
 }
 
 bool NodeShare::make_board(std::shared_ptr<Part> part) {
-  const std::size_t bytes = Needed(members_.most_mates, is_one_node()).bytes();
+  const std::size_t bytes = Needed(members_.most_mates, is_one_node(), world_.tells_sights()).bytes();
   const std::size_t limit = world_.memory().limit();
   if (bytes > limit) {
     complain_once(members_.rank == 0, "STRETTO_SHM_MAX_MIB=" + std::to_string(limit >> 20) +
@@ -122,7 +126,7 @@ bool NodeShare::make_board(std::shared_ptr<Part> part) {
 }
 
 void NodeShare::lay_out(std::byte* memory) {
-  const Needed needed(members_.most_mates, is_one_node());
+  const Needed needed(members_.most_mates, is_one_node(), world_.tells_sights());
   const auto& mates = members_.mates;
   const auto place = std::ranges::find(mates, members_.rank) - mates.begin();
   board_ = std::make_unique<Board>(memory, static_cast<int>(mates.size()), static_cast<int>(place));
@@ -130,6 +134,7 @@ void NodeShare::lay_out(std::byte* memory) {
   if (is_one_node()) agreement_.emplace(memory + needed.until_agreement(), members_.most_mates, members_.rank);
   if (needed.mailboxes > 0) mailboxes_ = memory + needed.until_mailboxes();
   if (is_one_node()) words_ = memory + needed.until_words();
+  if (needed.sights > 0) sights_.emplace(memory + needed.until_sights(), members_.most_mates, members_.rank);
 }
 
 // What each rank of the communicator gives. Over the node's memory where that is enough: not all ranks need come here,

@@ -13,6 +13,7 @@
 #include "board/agreement.hpp"
 #include "board/board.hpp"
 #include "board/ledger.hpp"
+#include "board/sights.hpp"
 #include "mpi/engine/world.hpp"
 
 namespace stretto::mpi {
@@ -47,6 +48,8 @@ class NodeShare {
   /// All ranks share one node: room for mailboxes, null where there are too many ranks for that; and for words.
   std::byte* mailboxes() { return mailboxes_; }
   std::byte* words() { return words_; }
+  /// Null unless wanted.
+  Sights* sights() { return sights_ ? &*sights_ : nullptr; }
 
   std::size_t pool_bytes() const { return pool_bytes_; }
   /// Half of the largest pool that ensure_pool may make.
@@ -89,6 +92,7 @@ class NodeShare {
   Watchdog* watch_ = nullptr;
   std::byte* mailboxes_ = nullptr;
   std::byte* words_ = nullptr;
+  std::optional<Sights> sights_;
   std::shared_ptr<NodePool> pool_;
   std::size_t pool_bytes_ = 0;  // that all ranks are known to have
   std::size_t largest_pool_ = 0;

@@ -194,6 +194,9 @@ void Runtime::finish() {
   epoch_.fetch_add(1, std::memory_order_acq_rel);  // communicators of sessions may outlive the world, natively
   if (self_ != MPI_COMM_NULL) PMPI_Comm_free(&self_);
   close_engines();
+  if (configuration_.adapt && world_.rank() == 0) {
+    for (const Collective collective : kCollectives) adapted_[static_cast<std::size_t>(collective)].report(collective);
+  }
   sight_reduction_.close();
   proxies_.close();
   world_.close();
@@ -367,13 +370,6 @@ void Runtime::report() const {
                  "from hints in %llu\n",
                  number(anticipated_.begun), number(anticipated_.given_up), number(anticipated_.by_history),
                  number(anticipated_.by_hints));
-  }
-  if (adapted_.calls > 0) {
-    std::fprintf(stderr,
-                 "stretto: rank 0: %lld calls chosen by what they take, Stretto's own for %lld of them; about %.6f s "
-                 "saved; %lld exchanges\n",
-                 static_cast<long long>(adapted_.calls), static_cast<long long>(adapted_.ours),
-                 1e-9 * static_cast<double>(adapted_.saved_ns), static_cast<long long>(adapted_.exchanges));
   }
   for (Form form : {Form::blocking, Form::non_blocking}) {
     for (Collective collective : kCollectives) {

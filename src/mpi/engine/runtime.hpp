@@ -56,7 +56,7 @@ class Runtime {
   }
 
   /// Of calls that may be chosen by it: see Configuration::adapt.
-  Experience::Kind& experience_of(Engine& engine, Collective collective, std::size_t bytes) {
+  Experience::Front& experience_of(Engine& engine, Collective collective, std::size_t bytes) {
     return engine.experience_of(collective, bytes, sight_reduction_, adapted_);
   }
 
@@ -115,7 +115,7 @@ class Runtime {
   Hints hints_;
   Anticipated anticipated_;
   SightReduction sight_reduction_;
-  Adapted adapted_;
+  AdaptedCalls adapted_;
   BackgroundWork background_;
   std::thread::id main_thread_;
   bool any_thread_may_ = false;

@@ -49,6 +49,8 @@ class World {
   shm::Doorbell* doorbell() const { return doorbell_; }
   /// Of some ranks of this one's node. Empty if not all ranks of `members` can read the memory of those on their node.
   std::vector<pid_t> readable(const Channel& members, const std::vector<int>& mates) const;
+  /// Whether ranks tell each other what they have seen of calls (Sights).
+  bool tells_sights() const { return tells_sights_; }
   bool oversubscribed() const { return node_ranks_ > node_cores_; }
   PrivateCommunicator& carrier() { return carrier_; }
   /// The messages of all ranks.
@@ -83,6 +85,7 @@ class World {
   int node_ranks_ = 1;
   int node_cores_ = 1;
   bool calls_come_in_order_ = false;
+  bool tells_sights_ = false;
   std::atomic<bool> strangers_{false};
   NodeMemory memory_;
   shm::Doorbell* doorbell_ = nullptr;
