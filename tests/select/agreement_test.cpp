@@ -1,0 +1,260 @@
+// Ranks choose alike: virtual ranks, each with what it has read, measured and seen itself, through calls of all kinds.
+// Each run has a seed; STRETTO_SEED=n runs one again, STRETTO_RUNS=n sets how many there are (at night a million).
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "conformance/checks.hpp"
+#include "select/adaptation.hpp"
+#include "select/forecast.hpp"
+#include "select/machine_file.hpp"
+#include "select/rules.hpp"
+#include "select/sight_view.hpp"
+#include "select/tuned_rules.hpp"
+
+namespace stretto {
+namespace {
+
+using Random = std::mt19937_64;
+
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
+}
+
+std::size_t below(Random& random, std::size_t bound) { return static_cast<std::size_t>(random()) % bound; }
+bool sometimes(Random& random, unsigned one_in) { return random() % one_in == 0; }
+
+template <class Range>
+auto one_of(Random& random, const Range& range) {
+  return std::data(range)[below(random, std::size(range))];
+}
+
+constexpr auto kMeasuredOn = R"(schema = 1
+[measured]
+date = "2026-11-26T22:00:00Z"
+stretto = "0.1.0"
+mpi = "Open MPI v4.1.4"
+cpu = "a processor"
+cores = 2
+ranks = 16
+nodes = 4
+)";
+
+std::string random_rules(Random& random) {
+  std::string text = kMeasuredOn;
+  constexpr const char* kArrivals[] = {"any", "even", "uneven"};
+  for (std::size_t rule = below(random, 6); rule-- > 0;) {
+    const Collective collective = one_of(random, kCollectives);
+    const Algorithm& algorithm = one_of(random, algorithms());
+    const bool ours = algorithm.collective == collective;
+    text += "[[rule]]\ncollective = '" + std::string(name_of(collective)) +
+            "'\nranks = " + std::to_string(2 + below(random, 40)) +
+            "\nnodes = " + std::to_string(1 + below(random, 4)) + "\narrivals = '" + one_of(random, kArrivals) +
+            "'\nfrom_bytes = " + std::to_string(below(random, 1 << 20)) + "\nalgorithm = '" +
+            (ours ? std::string(algorithm.name) : "native") + "'\n";
+  }
+  // A file that somebody has cut off, or written over.
+  if (sometimes(random, 8)) text.resize(1 + below(random, text.size()));
+  if (sometimes(random, 8)) text[below(random, text.size())] = static_cast<char>(random() % 128);
+  return text;
+}
+
+Machine random_machine(Random& random) {
+  Machine machine;
+  for (const Level level : {Level::machine, Level::node}) {
+    Link link;
+    const auto latency_ns = static_cast<std::int64_t>(100 + below(random, 100'000));
+    const auto byte_ps = static_cast<std::int64_t>(10 + below(random, 10'000));
+    for (std::size_t i = 0; i < Curve::kLengths.size(); ++i) {
+      link.message.ns[i] = latency_ns + static_cast<std::int64_t>(Curve::kLengths[i]) * byte_ps / 1000;
+      link.gap.ns[i] = link.message.ns[i] / 2;
+    }
+    link.eager_bytes = std::int64_t{1} << below(random, 20);
+    machine.know(level, link);
+  }
+  return machine;
+}
+
+// What all ranks have alike, because they have compared it in MPI_Init, or rank 0 has told them.
+struct Agreed {
+  explicit Agreed(Random& random)
+      : ranks(static_cast<int>(2 + below(random, 30))),
+        nodes(static_cast<int>(1 + below(random, static_cast<std::size_t>(ranks)))),
+        rules(random_rules(random)),
+        machine(write_machine({{}, random_machine(random)})),
+        meets_soon(sometimes(random, 2)),
+        one_clock(nodes == 1) {
+    configuration.deterministic = sometimes(random, 4);
+    configuration.adapt = !sometimes(random, 4);
+    for (const Algorithm& algorithm : algorithms()) {
+      if (sometimes(random, 200)) configuration.choice(algorithm.collective) = {Choice::Kind::forced, &algorithm};
+    }
+  }
+
+  int ranks;
+  int nodes;
+  Configuration configuration;
+  std::string rules;    // the file's text
+  std::string machine;  // the same
+  bool meets_soon;
+  bool one_clock;
+};
+
+constexpr Collective kCalled[] = {Collective::allreduce, Collective::bcast, Collective::gather,
+                                  Collective::reduce_scatter_block};
+constexpr std::size_t kLengths[] = {8, 600, 40'000, 1 << 20};
+constexpr std::size_t kKinds = std::size(kCalled) * std::size(kLengths);
+
+// What one rank has made of it by itself.
+class VirtualRank {
+ public:
+  VirtualRank(const Agreed& agreed, std::uint64_t seed)
+      : agreed_(agreed), random_(seed), clock_ahead_ns_(static_cast<std::int64_t>(below(random_, 1'000'000'000))) {
+    std::string error;
+    const TunedRules rules = read_rules(agreed.rules, "rules", error).rules;
+    if (error.empty()) rules_ = rules.table_of(agreed.ranks, agreed.nodes);
+    const MachineFile machine = read_machine(agreed.machine, "machine", error = "");
+    forecast_ = std::make_unique<Forecast>(machine.machine, NodeLayout{agreed.ranks, agreed.nodes}, kBesideOpenMpi);
+    for (auto& kind : kinds_) kind.emplace(agreed.meets_soon ? 1 : 16, agreed.meets_soon);
+  }
+
+  // The name of what serves a call.
+  std::string choose_for(std::size_t kind, bool uneven) {
+    ask_for_itself();
+    CallFacts facts{kCalled[kind / std::size(kLengths)],
+                    kLengths[kind % std::size(kLengths)],
+                    4,
+                    true,
+                    agreed_.ranks,
+                    agreed_.nodes == 1,
+                    std::size_t{1} << 24,
+                    uneven};
+    if (agreed_.nodes > 1) facts.forecast = forecast_.get();
+    if (rules_) facts.tuned = &*rules_;
+    const Algorithm* const chosen = choose(agreed_.configuration, facts);
+    is_kept_ = chosen != nullptr && agreed_.configuration.adapt;
+    if (is_kept_) catch_up(*kinds_[kind]);
+    const bool left = is_kept_ && kinds_[kind]->arm() == Adaptation::Arm::native;
+    return chosen == nullptr || left ? "native" : std::string(chosen->name);
+  }
+
+  // It came, and left, by the clock of the world.
+  void note(std::size_t kind, std::int64_t arrival_ns, std::int64_t exit_ns) {
+    if (is_kept_ && quiet_ == 0 && kinds_[kind]->is_measured())
+      seen_[kind].push_back({arrival_ns + clock_ahead_ns_, exit_ns + clock_ahead_ns_});
+  }
+  Adaptation::Due end(std::size_t kind, bool all_have_told) {
+    if (!is_kept_) return Adaptation::Due::nothing;
+    if (quiet_ > 0) {
+      kinds_[kind]->skip(1);
+      return Adaptation::Due::nothing;
+    }
+    return kinds_[kind]->pass(all_have_told);
+  }
+  // What it tells of the kind's calls. Its clock is ahead by as much as it believes.
+  std::vector<SightView> tell(std::size_t kind) {
+    const auto wrong_ns = agreed_.one_clock ? 0 : static_cast<std::int64_t>(below(random_, 30'000));
+    const std::int64_t believed_ns = clock_ahead_ns_ + wrong_ns;
+    std::vector<SightView> told;
+    for (const Sight& call : seen_[kind]) told.push_back(SightView::of(call, believed_ns));
+    seen_[kind].clear();
+    return told;
+  }
+  void learn(std::size_t kind, const std::vector<SightView>& all, std::int64_t cost_ns) {
+    std::vector<SeenCall> seen;
+    for (const SightView& call : all) seen.push_back(call.seen(agreed_.one_clock));
+    kinds_[kind]->learn(seen, cost_ns);
+  }
+
+ private:
+  // Tables are filled as they are asked; which cells, and in which order, is each rank's own.
+  void ask_for_itself() {
+    if (!sometimes(random_, 4)) return;
+    const Collective collective = one_of(random_, kCalled);
+    forecast_->best(collective, below(random_, 1 << 21), sometimes(random_, 2));
+    if (rules_) rules_->find(collective, below(random_, 1 << 21), sometimes(random_, 2));
+  }
+  // A call that is quiet may go the one way on this rank and the other on that one.
+  void catch_up(Adaptation& kind) { quiet_ = kind.quiet() > 0 && sometimes(random_, 2) ? 1 : 0; }
+
+  const Agreed& agreed_;
+  Random random_;
+  std::int64_t clock_ahead_ns_;
+  std::optional<RuleTable> rules_;
+  std::unique_ptr<Forecast> forecast_;
+  std::array<std::optional<Adaptation>, kKinds> kinds_;
+  std::array<std::vector<Sight>, kKinds> seen_;
+  bool is_kept_ = false;
+  int quiet_ = 0;
+};
+
+struct Told {
+  std::vector<SightView> all;
+  std::int64_t cost_ns = 0;
+  int calls_ago = 0;
+};
+
+// What one has told and the other, in an order that a reduction may have.
+void put_together(std::vector<SightView>& all, const std::vector<SightView>& theirs) {
+  if (all.empty()) {
+    all = theirs;
+    return;
+  }
+  ASSERT_EQ(all.size(), theirs.size()) << "ranks have measured other calls";
+  for (std::size_t call = 0; call < all.size(); ++call) all[call].add(theirs[call]);
+}
+
+void run(std::uint64_t seed, int calls) {
+  Random random(seed);
+  const Agreed agreed(random);
+  std::vector<std::unique_ptr<VirtualRank>> ranks;
+  for (std::size_t rank = 0; rank < 2 + below(random, 3); ++rank)
+    ranks.push_back(std::make_unique<VirtualRank>(agreed, random()));
+  std::array<Told, kKinds> told;
+  std::size_t kind = below(random, kKinds);
+  std::int64_t now_ns = 0;
+  for (int call = 0; call < calls; ++call) {
+    if (sometimes(random, 50)) kind = below(random, kKinds);
+    const bool uneven = sometimes(random, 2);
+    const std::string chosen = ranks.front()->choose_for(kind, uneven);
+    for (std::size_t rank = 1; rank < ranks.size(); ++rank)
+      ASSERT_EQ(ranks[rank]->choose_for(kind, uneven), chosen) << "STRETTO_SEED=" << seed << ", call " << call;
+    const std::int64_t lag_ns = static_cast<std::int64_t>(1000 + below(random, 5000)) * (chosen == "native" ? 2 : 1);
+    now_ns += 1'000'000;
+    for (auto& rank : ranks) {
+      const auto late_ns = static_cast<std::int64_t>(below(random, 100'000));
+      rank->note(kind, now_ns + late_ns, now_ns + 100'000 + lag_ns + static_cast<std::int64_t>(below(random, 900)));
+    }
+    Told& of_kind = told[kind];
+    const bool all_have_told = ++of_kind.calls_ago > (agreed.meets_soon ? 0 : 65);
+    std::vector<Adaptation::Due> due;
+    for (auto& rank : ranks) due.push_back(rank->end(kind, all_have_told));
+    for (const Adaptation::Due each : due) ASSERT_EQ(each, due.front()) << "STRETTO_SEED=" << seed << ", call " << call;
+    if (due.front() == Adaptation::Due::exchange) {
+      of_kind = {{}, static_cast<std::int64_t>(below(random, 5000))};
+      for (auto& rank : ranks) put_together(of_kind.all, rank->tell(kind));
+    } else if (due.front() == Adaptation::Due::lesson) {
+      for (auto& rank : ranks) rank->learn(kind, of_kind.all, of_kind.cost_ns);
+    }
+  }
+}
+
+TEST(Agreement, RanksChooseAlikeWhateverEachHasSeen) {
+  const std::uint64_t runs = number_from("STRETTO_RUNS", conformance::is_brief() ? 100 : 2000);
+  if (std::getenv("STRETTO_SEED") != nullptr) return run(number_from("STRETTO_SEED", 0), 200);
+  for (std::uint64_t seed = 1; seed <= runs; ++seed) {
+    run(seed, seed % 10 == 0 ? 1000 : 30);  // long enough for lessons, or for many files and machines
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace stretto
