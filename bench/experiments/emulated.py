@@ -76,10 +76,18 @@ def compare_with_native(times: dict[str, Times]) -> tuple[str, dict[str, dict[st
     return forced, figures
 
 
-def run_program(program: list[str], *, nodes: int, rate: str, options: list[str], settings: dict[str, str]) -> Any:
-    """What a program writes to the file that its option --json names; `options` are of `stretto cluster run`."""
+def run_program(
+    program: list[str],
+    *,
+    nodes: int,
+    rate: str,
+    options: list[str],
+    settings: dict[str, str],
+    file_option: str = "--json",
+) -> Any:
+    """What a program writes to the file that `file_option` names; `options` are of `stretto cluster run`."""
     with tempfile.TemporaryDirectory(prefix="stretto-emulated-") as folder:
         output = Path(folder) / "result.json"
         command = [sys.executable, "-m", "stretto", "cluster", "run", "--nodes", str(nodes), "--rate", rate, *options]
-        run_limited([*command, "--", *program, "--json", str(output)], os.environ | settings, _PROGRAM_LIMIT_S)
+        run_limited([*command, "--", *program, file_option, str(output)], os.environ | settings, _PROGRAM_LIMIT_S)
         return json.loads(output.read_text())

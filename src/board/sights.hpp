@@ -23,7 +23,7 @@ struct Sight {
 
 class Sights {
  public:
-  static constexpr std::size_t kKinds = 8;
+  static constexpr std::size_t kKinds = 16;
   static constexpr std::size_t kMostCalls = 72;  // of a telling
 
   /// Bytes of zeroed, line-aligned shared memory.
