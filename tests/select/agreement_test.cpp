@@ -16,6 +16,7 @@
 #include "select/forecast.hpp"
 #include "select/machine_file.hpp"
 #include "select/rules.hpp"
+#include "select/rules_text.hpp"
 #include "select/sight_view.hpp"
 #include "select/tuned_rules.hpp"
 
@@ -37,29 +38,15 @@ auto one_of(Random& random, const Range& range) {
   return std::data(range)[below(random, std::size(range))];
 }
 
-constexpr auto kMeasuredOn = R"(schema = 1
-[measured]
-date = "2026-11-26T22:00:00Z"
-stretto = "0.1.0"
-mpi = "Open MPI v4.1.4"
-cpu = "a processor"
-cores = 2
-ranks = 16
-nodes = 4
-)";
-
 std::string random_rules(Random& random) {
-  std::string text = kMeasuredOn;
+  std::string text = kHead;
   constexpr const char* kArrivals[] = {"any", "even", "uneven"};
-  for (std::size_t rule = below(random, 6); rule-- > 0;) {
-    const Collective collective = one_of(random, kCollectives);
+  for (std::size_t left = below(random, 6); left-- > 0;) {
     const Algorithm& algorithm = one_of(random, algorithms());
-    const bool ours = algorithm.collective == collective;
-    text += "[[rule]]\ncollective = '" + std::string(name_of(collective)) +
-            "'\nranks = " + std::to_string(2 + below(random, 40)) +
-            "\nnodes = " + std::to_string(1 + below(random, 4)) + "\narrivals = '" + one_of(random, kArrivals) +
-            "'\nfrom_bytes = " + std::to_string(below(random, 1 << 20)) + "\nalgorithm = '" +
-            (ours ? std::string(algorithm.name) : "native") + "'\n";
+    text +=
+        rule(std::string(name_of(algorithm.collective)), static_cast<int>(2 + below(random, 40)),
+             static_cast<int>(1 + below(random, 4)), one_of(random, kArrivals),
+             static_cast<int>(below(random, 1 << 20)), sometimes(random, 3) ? "native" : std::string(algorithm.name));
   }
   // A file that somebody has cut off, or written over.
   if (sometimes(random, 8)) text.resize(1 + below(random, text.size()));
