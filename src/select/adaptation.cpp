@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/median.hpp"
+#include "core/steady_math.hpp"
 
 namespace stretto {
 namespace {
@@ -53,7 +54,7 @@ double deviation(std::span<const SeenCall> calls) {
   double sum = 0;
   double squares = 0;
   for (const SeenCall& call : calls) {
-    const double value = std::log(std::max(static_cast<double>(call.cost_ns), 1.0));
+    const double value = steady_log(std::max(static_cast<double>(call.cost_ns), 1.0));
     sum += value;
     squares += value * value;
   }
@@ -69,7 +70,7 @@ int whole_looks(int calls) { return calls / Adaptation::kLooks * Adaptation::kLo
 void MeanCost::add(double cost_ns) {
   calls_ += 1;
   sum_ += cost_ns;
-  const double logarithm = std::log(cost_ns);
+  const double logarithm = steady_log(cost_ns);
   logarithms_ += logarithm;
   squares_ += logarithm * logarithm;
   fade(kRemembered);
@@ -94,7 +95,7 @@ Adaptation::Ratio Adaptation::Knowledge::ratio() const {
   const double difference = ours.level() - native.level();
   const double wide = kDeviations * std::sqrt(native.variance() + ours.variance());
   const double of_means = ours.mean_ns() / native.mean_ns();
-  return {of_means, std::exp(difference - wide), std::max(std::exp(difference + wide), of_means)};
+  return {of_means, steady_exp(difference - wide), std::max(steady_exp(difference + wide), of_means)};
 }
 
 void Adaptation::begin_cycle(int rest, int pairs) {
@@ -162,7 +163,7 @@ Adaptation::Rest Adaptation::note_rest(std::span<const SeenCall> rest, Knowledge
   Level& level = knowledge.levels[index_of(resting_)];
   const MeanCost& in_trials = knowledge.costs[index_of(resting_)];
   if (level.rests == 0 && in_trials.calls() > 0) level = {in_trials.level(), 1};
-  const double now = std::log(median_of(rest, &SeenCall::cost_ns));
+  const double now = steady_log(median_of(rest, &SeenCall::cost_ns));
   const double error = std::max(1.25 * deviation(rest) / std::sqrt(static_cast<double>(rest.size())), kLeastError);
   const double off = level.rests == 0 ? 0 : now - level.mean;
   level.above = std::max(level.above + off / error - kSlack, 0.0);
@@ -171,7 +172,7 @@ Adaptation::Rest Adaptation::note_rest(std::span<const SeenCall> rest, Knowledge
   if (changed) level = {};
   ++level.rests;
   level.mean += (now - level.mean) / std::min<double>(level.rests, kMostRests);
-  return {changed, changed ? std::exp(std::max(off, 0.0)) : 1};
+  return {changed, changed ? steady_exp(std::max(off, 0.0)) : 1};
 }
 
 // Ranks that are about as far apart as at a border stay on their side of it.

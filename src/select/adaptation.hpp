@@ -15,7 +15,7 @@
 //
 // How the arms compare depends on how ranks arrive, so what is known is kept by arrival class.
 //
-// A function of what it is told, in IEEE arithmetic: ranks that are told the same choose the same.
+// A function of what it is told, in IEEE's basic operations: ranks that are told the same choose the same.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ struct SeenCall {
 /// How far apart ranks arrive, measured by what a native call takes: the MIF of Alizadeh 2021, 7.2.6.
 enum class ArrivalClass : std::uint8_t { balanced, uneven, far_apart };
 
-/// MeanCost of calls of one arm, the latest of which count most.
+/// What calls of one arm cost, the latest of which count most.
 class MeanCost {
  public:
   void add(double cost_ns);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "algorithms/parts/blocks.hpp"
 #include "algorithms/parts/nodes.hpp"
 #include "algorithms/parts/trees.hpp"
+#include "core/steady_math.hpp"
 #include "select/rules.hpp"
 #include "transport/sim/world.hpp"
 
@@ -291,6 +294,17 @@ TEST(Pipelining, SegmentsAreAsLongAsAskedForOrOneElement) {
   EXPECT_EQ(segments_of({1, 1024}, 1024, 128), 1U);
   EXPECT_EQ(segments_of({1, 1024}, 1032, 129), 2U);
   EXPECT_EQ(segments_of({1, 1024}, std::size_t{5} << 30, std::size_t{5} << 27), std::size_t{5} << 20);
+}
+
+TEST(SteadyMath, IsAsExactAsChoicesNeed) {
+  for (double value = 1e-3; value < 1e15; value *= 1.0173) {
+    EXPECT_NEAR(steady_log(value), std::log(value), 1e-12 * std::max(1.0, std::abs(std::log(value)))) << value;
+    EXPECT_NEAR(steady_exp(std::log(value)) / value, 1, 1e-12) << value;
+  }
+  EXPECT_EQ(steady_log(1), 0);
+  EXPECT_EQ(steady_exp(0), 1);
+  EXPECT_NEAR(steady_exp(-700) / std::exp(-700.0), 1, 1e-12);
+  EXPECT_NEAR(steady_exp(700) / std::exp(700.0), 1, 1e-12);
 }
 
 }  // namespace
