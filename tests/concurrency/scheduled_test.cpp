@@ -19,6 +19,7 @@ void schedule_point() { concurrency::Scheduler::get().step(false); }
 namespace stretto::concurrency {
 namespace {
 
+using conformance::number_from;
 using conformance::run_and_check;
 using conformance::Shape;
 
@@ -34,11 +35,6 @@ struct Scheduled : shm::NodePlatform {
   void enter(int rank) { Scheduler::get().enter(rank); }
   void exit() { Scheduler::get().exit(); }
 };
-
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
-}
 
 const std::uint64_t kSchedules = number_from("STRETTO_SCHEDULES", 250);
 

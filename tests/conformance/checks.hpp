@@ -296,11 +296,14 @@ inline void Exchange::check(const std::string& name) const {
   EXPECT_EQ(wrong(input_, right_input_), 0U) << "elements of the input of " << where() << " were changed";
 }
 
-/// STRETTO_SEEDS, which says how much time there is: 1 where sanitizers take most of it. Not set, there is enough.
-inline std::uint64_t most_seeds() {
-  const char* limit = std::getenv("STRETTO_SEEDS");
-  return limit == nullptr ? UINT64_MAX : std::strtoull(limit, nullptr, 10);
+/// Of the environment variable, where it is set.
+inline std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
 }
+
+/// STRETTO_SEEDS, which says how much time there is: 1 where sanitizers take most of it. Not set, there is enough.
+inline std::uint64_t most_seeds() { return number_from("STRETTO_SEEDS", UINT64_MAX); }
 inline bool is_brief() { return most_seeds() == 1; }
 
 /// One of those that share a function: without a prediction they are the same.

@@ -25,11 +25,6 @@ namespace {
 
 using Random = std::mt19937_64;
 
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
-}
-
 std::size_t below(Random& random, std::size_t bound) { return static_cast<std::size_t>(random()) % bound; }
 bool sometimes(Random& random, unsigned one_in) { return random() % one_in == 0; }
 
@@ -235,8 +230,8 @@ void run(std::uint64_t seed, int calls) {
 }
 
 TEST(Agreement, RanksChooseAlikeWhateverEachHasSeen) {
-  const std::uint64_t runs = number_from("STRETTO_RUNS", conformance::is_brief() ? 100 : 2000);
-  if (std::getenv("STRETTO_SEED") != nullptr) return run(number_from("STRETTO_SEED", 0), 200);
+  const std::uint64_t runs = conformance::number_from("STRETTO_RUNS", conformance::is_brief() ? 100 : 2000);
+  if (std::getenv("STRETTO_SEED") != nullptr) return run(conformance::number_from("STRETTO_SEED", 0), 200);
   for (std::uint64_t seed = 1; seed <= runs; ++seed) {
     run(seed, seed % 10 == 0 ? 1000 : 30);  // long enough for lessons, or for many files and machines
     if (HasFatalFailure()) return;
