@@ -77,7 +77,7 @@ void MeanCost::add(double cost_ns) {
 }
 
 void MeanCost::fade(double to_calls) {
-  if (calls_ <= to_calls || calls_ == 0) return;
+  if (calls_ <= to_calls) return;
   const double part = to_calls / calls_;
   for (double* each : {&calls_, &sum_, &logarithms_, &squares_}) *each *= part;
 }
@@ -204,9 +204,12 @@ void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
   const bool differs = !trial.empty() && knowledge.trusted() && (tried.low > known.high || tried.high < known.low);
   at_rest.changed = at_rest.changed || differs;
   if (at_rest.changed) {
-    for (MeanCost& arm : knowledge.costs) arm.fade(differs ? 0 : kDoubtful);
+    for (MeanCost& arm : knowledge.costs) arm.fade(kDoubtful);
   }
-  if (differs) knowledge.levels = {};
+  if (differs) {
+    knowledge.costs = {};
+    knowledge.levels = {};
+  }
   note(rest, trial, knowledge);
   if (knowledge.native_ns == 0 || sees_native) knowledge.native_ns = native_ns;
   since_trial_ = trial_ > 0 ? 0 : since_trial_ + position_;

@@ -2,7 +2,7 @@
 //
 // A conservative bandit (Wu, Shariff, Lattimore, Szepesvari: Conservative Bandits, ICML 2016): native is the arm that
 // the promise is measured by. Stretto's is played where it is taken to be cheaper, and only as long as all calls
-// together, were it as dear as the confidence interval allows, cost at most 1 + kBehind of what native would have.
+// together, were it dearer by half of what is not sure, cost at most 1 + kBehind of what native would have.
 // What is not counted is what the calls cost that learn what both cost, the first time that ranks arrive in such a way.
 //
 // The first calls of all are Stretto's, as the rule has it, so that a program of few calls does not pay for a lesson.

@@ -232,19 +232,14 @@ void Engine::anticipate(Collective collective, Hints& hints, Anticipated& tally,
 
 void Engine::begin_experience(const SightReduction& reduction, AdaptedCalls& tallies) {
   took_set_up_ = true;
-  Experience::Means means{.comm = comm_,
-                          .reduction = reduction,
-                          .one_clock = count_nodes(nodes_) == 1,
-                          .front = [this](Collective of) -> auto& {return latest_choices_.front(of);
-}
-, .meetings = meetings_
-};  // namespace stretto::mpi
-if (shares_memory_) {
-  means.sights = share_->sights();
-  means.board = &share_->board();
-}
-if (!means.one_clock) means.clock_offset_ns = compare_clocks(*channel_, nodes_).offset_ns;
-experience_ = std::make_unique<Experience>(means, tallies);
+  Experience::Means means{
+      .comm = comm_, .reduction = reduction, .one_clock = count_nodes(nodes_) == 1, .meetings = meetings_};
+  if (shares_memory_) {
+    means.sights = share_->sights();
+    means.board = &share_->board();
+  }
+  if (!means.one_clock) means.clock_offset_ns = compare_clocks(*channel_, nodes_).offset_ns;
+  experience_ = std::make_unique<Experience>(means, tallies);
 }
 
 // In the order of arrival of all ranks, where the call has found it.

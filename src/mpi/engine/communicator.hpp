@@ -86,7 +86,7 @@ class Engine {
   Experience::Front& experience_of(Collective collective, std::size_t bytes, const SightReduction& reduction,
                                    AdaptedCalls& tallies) {
     if (!experience_) begin_experience(reduction, tallies);
-    return experience_->of(collective, bytes);
+    return experience_->of(collective, bytes, latest_choices_.front(collective));
   }
   /// All ranks of one node; as far as is known before provide_for.
   bool shares_memory() const { return shares_memory_; }

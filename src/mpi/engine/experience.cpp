@@ -81,16 +81,15 @@ class Experience::Kind {
 Experience::Experience(const Means& means, AdaptedCalls& tallies) : means_(means), tallies_(tallies) {}
 Experience::~Experience() = default;
 
-Experience::Front& Experience::of(Collective collective, std::size_t bytes) {
+Experience::Front& Experience::of(Collective collective, std::size_t bytes, Front& beside) {
   auto& kind = kinds_[static_cast<std::size_t>(collective)][static_cast<std::size_t>(std::bit_width(bytes))];
-  if (!kind) kind = make(collective, meets_all(collective, bytes));
+  if (!kind) kind = make(collective, meets_all(collective, bytes), beside);
   return kind->front();
 }
 
-std::unique_ptr<Experience::Kind> Experience::make(Collective collective, bool meets_all) {
+std::unique_ptr<Experience::Kind> Experience::make(Collective collective, bool meets_all, Front& beside) {
   Adapted& tally = tallies_[static_cast<std::size_t>(collective)];
   const std::size_t number = made_++;
-  Front& beside = means_.front(collective);
   Front* const front = beside.is_taken() ? nullptr : &beside;
   if (means_.sights != nullptr && number < Sights::kKinds) {
     auto exchange = std::make_unique<NodeSightExchange>(*means_.sights, number);
@@ -168,7 +167,6 @@ void Experience::Kind::tell() {
   mine_.clear();
   meetings_ = means_.meetings;
   board_call_ = means_.board != nullptr ? means_.board->call() : 0;
-  tally_.exchanges.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Experience::Kind::learn() {

@@ -10,7 +10,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -25,7 +24,6 @@ namespace stretto::mpi {
 struct Adapted {
   std::atomic<std::int64_t> calls{0};
   std::atomic<std::int64_t> ours{0};
-  std::atomic<std::int64_t> exchanges{0};
   std::atomic<std::int64_t> native_ns{0};  // as Adaptation::Savings
   std::atomic<std::int64_t> saved_ns{0};
   std::atomic<std::int64_t> unsure_ns{0};
@@ -45,7 +43,7 @@ class Experience {
   class Front;
 
   /// What ranks tell each other through: `sights` where there are some, all else where not, or of kinds beyond those.
-  /// `board` is that of all ranks, or null; `front` where that of a collective's first kind is to lie.
+  /// `board` is that of all ranks, or null.
   struct Means {
     Sights* sights = nullptr;
     const Board* board = nullptr;
@@ -53,7 +51,6 @@ class Experience {
     const SightReduction& reduction;
     bool one_clock = true;
     std::int64_t clock_offset_ns = 0;
-    std::function<Front&(Collective)> front;
     /// Calls that have ended here, and that no rank leaves before all have come to them; the same on all ranks. The
     /// engine counts its own.
     std::uint64_t& meetings;
@@ -63,13 +60,14 @@ class Experience {
   Experience(const Experience&) = delete;
   Experience& operator=(const Experience&) = delete;
 
-  Front& of(Collective collective, std::size_t bytes);
+  /// `beside`: where the front of the collective's first kind lies.
+  Front& of(Collective collective, std::size_t bytes, Front& beside);
   /// What is under way comes to its end. Collective.
   void close();
 
  private:
   static constexpr std::size_t kSizes = 65;
-  std::unique_ptr<Kind> make(Collective collective, bool meets_all);
+  std::unique_ptr<Kind> make(Collective collective, bool meets_all, Front& beside);
 
   const Means means_;
   AdaptedCalls& tallies_;
@@ -93,9 +91,10 @@ class Experience::Front {
   }
   /// Whether anything is to be noted of the present call when it ends.
   bool is_noted() const { return !is_quiet_; }
-  bool is_taken() const { return kind_ != nullptr; }
   /// Then: the program is about to leave it.
   void end();
+  /// Whether it is some kind's.
+  bool is_taken() const { return kind_ != nullptr; }
 
  private:
   friend class Kind;
