@@ -9,6 +9,8 @@
 namespace stretto {
 namespace {
 
+constexpr Formula kAllOfIt = 1;
+
 // Whether each rank knows the length of its own block only. Then nothing of a call can be done before the program
 // comes.
 bool has_lengths(const Description& description, Collective collective) {
@@ -41,6 +43,8 @@ class Catalogue {
     plain.source = description.source;
     plain.balanced = &description.cost.balanced;
     plain.after_last = &description.cost.after_last;
+    plain.mean = description.cost.mean ? &*description.cost.mean : plain.balanced;
+    plain.waiting = description.cost.waiting ? &*description.cost.waiting : &kAllOfIt;
     if (!plain.name.empty()) entries_.push_back(plain);
     for (const Variant& variant : description.variants) {
       if (variant.name.empty() || (variant.ahead && has_lengths(description, collective))) continue;
@@ -59,6 +63,7 @@ class Catalogue {
     if (!variant.summary.empty()) one.summary = variant.summary;
     if (variant.balanced) one.balanced = &*variant.balanced;
     if (variant.after_last) one.after_last = &*variant.after_last;
+    if (variant.mean) one.mean = &*variant.mean;
     if (variant.shape != nullptr) give_shape(one, *variant.shape);
     return one;
   }

@@ -1,6 +1,7 @@
 #include "catalogue/terms.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "algorithms/parts/segment_stream.hpp"
 #include "algorithms/parts/segments.hpp"
@@ -17,14 +18,18 @@ struct Place {
   int parent = -1;
   Hops to_parent{};
   Hops up{};         // to the root
+  Hops up_queued{};  // what is sent before along it
   Hops down{};       // the longest way to a leaf
   Hops before{};     // what its parent sends before
   Hops queued{};     // what is sent before along it
+  Hops first{};      // to its first child
   Hops children{};   // to all of them
   Hops wide_down{};  // of the rank below it, or itself, that has most children
 };
 
 Hops operator+(const Hops& a, const Hops& b) { return {a.near + b.near, a.far + b.far}; }
+Hops operator-(const Hops& a, const Hops& b) { return {a.near - b.near, a.far - b.far}; }
+void operator+=(Hops& a, const Hops& b) { a = a + b; }
 Hops operator*(double times, const Hops& a) { return {times * a.near, times * a.far}; }
 
 // Of each rank; a parent's number is below those of its children.
@@ -46,6 +51,8 @@ std::vector<Place> places_in(const TreeShape& shape, const Terms& terms) {
     mine.to_parent = near ? Hops{1, 0} : Hops{0, 1};
     mine.up = at(mine.parent).up + mine.to_parent;
     mine.before = at(mine.parent).children;
+    mine.up_queued = at(mine.parent).up_queued + mine.before;
+    if (mine.before.count() == 0) at(mine.parent).first = mine.to_parent;
     at(mine.parent).children = mine.before + mine.to_parent;
   }
   for (int rank = ranks - 1; rank > 0; --rank) {
@@ -59,6 +66,25 @@ std::vector<Place> places_in(const TreeShape& shape, const Terms& terms) {
   }
   for (Place& mine : all) mine.wide_down = longer(mine.wide_down, mine.children);
   return all;
+}
+
+// What each rank waits for, in the mean. Where messages wait for their receiver, so does whoever sends them; a receiver
+// takes those of its children one after the other.
+template <class Tree>
+void add_means(Tree& tree, std::span<const Place> places) {
+  const double each = 1 / static_cast<double>(places.size());
+  const double waiting = tree.waits ? each : 0;
+  for (const Place& mine : places) {
+    const Hops further = mine.children - mine.first;
+    tree.midway += each * mine.up + waiting * mine.first;
+    tree.midway_queued += each * mine.up_queued + waiting * further;
+    tree.under += each * mine.down + waiting * mine.to_parent;
+    tree.wide_under += each * (tree.waits ? longer(mine.wide_down, mine.to_parent) : mine.wide_down);
+    tree.rest_under += each * (mine.wide_down - mine.first);
+    if (mine.parent < 0) continue;
+    const Hops beside = places[static_cast<std::size_t>(mine.parent)].children - mine.to_parent;
+    tree.rest_under += 0.5 * waiting * beside;
+  }
 }
 
 }  // namespace
@@ -85,11 +111,12 @@ const CallTerms::Tree& CallTerms::tree_of(const TreeShape& shape, bool waits) {
       longest.above = longer(longest.above, mine.up);
       longest.wide_above = longer(longest.wide_above, longer(waits ? mine.children : Hops{}, mine.to_parent));
     }
-    tree.below = tree.below + share * longest.below;
-    tree.wide_below = tree.wide_below + share * longest.wide_below;
-    tree.above = tree.above + share * longest.above;
-    tree.wide_above = tree.wide_above + share * longest.wide_above;
+    tree.below += share * longest.below;
+    tree.wide_below += share * longest.wide_below;
+    tree.above += share * longest.above;
+    tree.wide_above += share * longest.wide_above;
   }
+  add_means(tree, std::span<const Place>(places));
   return trees_.emplace_back(tree);
 }
 
@@ -119,6 +146,11 @@ Terms CallTerms::of(const Algorithm& algorithm, std::size_t bytes) {
   terms.wide_below = tree.wide_below;
   terms.above = tree.above;
   terms.wide_above = tree.wide_above;
+  terms.midway = tree.midway;
+  terms.midway_queued = tree.midway_queued;
+  terms.under = tree.under;
+  terms.wide_under = tree.wide_under;
+  terms.rest_under = tree.rest_under;
   return terms;
 }
 

@@ -18,6 +18,7 @@ class CallTerms {
 
   /// Of a message, or a block, of `bytes` bytes; of elements of a byte where their number matters.
   Terms of(const Algorithm& algorithm, std::size_t bytes);
+  const Costs& plan() const { return plan_; }
 
  private:
   // Hops as Terms has them.
@@ -31,6 +32,11 @@ class CallTerms {
     Hops wide_below{};
     Hops above{};
     Hops wide_above{};
+    Hops midway{};
+    Hops midway_queued{};
+    Hops under{};
+    Hops wide_under{};
+    Hops rest_under{};
   };
   int depth_of_tree(const TreeShape& shape) const;
   const Tree& tree_of(const TreeShape& shape, bool waits);

@@ -48,11 +48,14 @@ struct Needs {
 
 /// Leading terms: (P - 1)/P is 1.
 struct Cost {
-  Formula balanced;    // of ranks that come together
-  Formula after_last;  // the work left once the last rank is there
+  Formula balanced;               // of ranks that come together, until the last leaves
+  Formula after_last;             // the work left once the last rank is there
+  std::optional<Formula> mean{};  // of ranks that come together, the mean time in the call, unless all leave together
+  std::optional<Formula> waiting{};  // of the time by which one rank is late, the share that the others wait in the
+                                     // mean, unless all of it
 };
 
-/// The same in both cases.
+/// The same in all cases.
 constexpr Cost both(const Formula& cost) { return {cost, cost}; }
 
 /// Whether sums have the same bits from run to run, whatever the order of arrival.
@@ -72,9 +75,10 @@ struct Variant {
   std::string_view summary{};           // unless it is the algorithm's own
   std::optional<Formula> balanced{};    // the same
   std::optional<Formula> after_last{};  // the same
+  std::optional<Formula> mean{};        // the same
 };
 
-inline constexpr std::size_t kMostVariants = 5;
+inline constexpr std::size_t kMostVariants = 6;
 
 struct Description {
   Collective collective;
@@ -118,6 +122,8 @@ struct Algorithm {
   std::string_view source{};
   const Formula* balanced = nullptr;
   const Formula* after_last = nullptr;
+  const Formula* mean = nullptr;
+  const Formula* waiting = nullptr;
   // Of one that find_algorithm has made:
   Pipelining pipelining{};
   const MapKind* map = nullptr;

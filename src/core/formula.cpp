@@ -11,8 +11,8 @@
 namespace stretto {
 namespace {
 
-constexpr std::string_view kLetters[] = {"P", "q", "n",     "N", "α", "β", "γ", "κ",
-                                         "λ", "m", "depth", "c", "e", "w", "s", "g"};
+constexpr std::string_view kLetters[] = {"P", "q",     "n", "N", "α", "β", "γ", "κ", "λ",
+                                         "m", "depth", "d", "c", "e", "w", "s", "g"};
 // Those that stand beside their factor without a space: 2nβ, but 2 log P α.
 constexpr std::string_view kClose[] = {"n", "N", "β", "γ", "κ"};
 
@@ -21,6 +21,11 @@ double messages_to_fold(const Terms& terms) {
   const auto power = static_cast<double>(std::bit_floor(static_cast<std::uint64_t>(terms.ranks)));
   if (terms.ranks == power) return 0;
   return terms.bytes < terms.eager_bytes && terms.ranks <= 1.5 * power ? 1 : 2;
+}
+
+// Where some ranks stand for two, how far apart in number those are that exchange.
+double apart(const Terms& terms, double distance) {
+  return std::has_single_bit(static_cast<std::uint64_t>(terms.ranks)) ? distance : 2 * distance;
 }
 
 double latencies(const Terms& terms, double bytes) { return bytes < terms.eager_bytes ? 1 : 1 + terms.handshakes; }
@@ -93,7 +98,9 @@ double way_ns(Formula::Way way, const Terms& terms, double bytes) {
     case Formula::Way::any:
       return any_ns(terms, bytes);
     case Formula::Way::doubling:
-      for (int distance = 1; 2 * distance <= terms.ranks; distance *= 2) ns += crowded_ns(terms, distance, bytes);
+      for (int distance = 1; 2 * distance <= terms.ranks; distance *= 2) {
+        ns += crowded_ns(terms, apart(terms, distance), bytes);
+      }
       return ns;
     case Formula::Way::spreading:
       for (int distance = 1; distance < terms.ranks; distance *= 2) {
@@ -104,12 +111,12 @@ double way_ns(Formula::Way way, const Terms& terms, double bytes) {
       return ns;
     case Formula::Way::halving:
       for (int distance = 1; 2 * distance <= terms.ranks; distance *= 2) {
-        ns += crowded_ns(terms, distance, bytes / (2 * distance));
+        ns += crowded_ns(terms, apart(terms, distance), bytes / (2 * distance));
       }
       return ns;
     case Formula::Way::growing:
       for (int distance = 1; 2 * distance <= terms.ranks; distance *= 2) {
-        ns += crowded_ns(terms, distance, bytes * distance / terms.ranks);
+        ns += crowded_ns(terms, apart(terms, distance), bytes * distance / terms.ranks);
       }
       return ns;
     case Formula::Way::climbing:
@@ -140,6 +147,14 @@ double way_ns(Formula::Way way, const Terms& terms, double bytes) {
       return wires_ns(terms, terms.wide_below, bytes);
     case Formula::Way::fan_above:
       return wires_ns(terms, terms.wide_above, bytes, terms.gamma_ns);
+    case Formula::Way::midway:
+      return hops_ns(terms, terms.midway, bytes) + wires_ns(terms, terms.midway_queued, bytes);
+    case Formula::Way::under:
+      return hops_ns(terms, terms.under, bytes);
+    case Formula::Way::fan_under:
+      return wires_ns(terms, terms.wide_under, bytes, terms.gamma_ns);
+    case Formula::Way::rest_under:
+      return wires_ns(terms, terms.rest_under, bytes, terms.gamma_ns);
     case Formula::Way::around:
       return around_ns(terms, bytes);
   }
@@ -163,6 +178,7 @@ double number_of(Formula::Symbol symbol, const Terms& terms) {
                             terms.line_ns,
                             terms.segments,
                             terms.deep.count(),
+                            terms.midway.count() * terms.ranks / std::max(terms.ranks - 1, 1.0),
                             terms.children.count(),
                             messages_to_fold(terms),
                             terms.waits() ? 1.0 : 0.0,
@@ -233,9 +249,13 @@ Piece way_text(Formula::Way way, const Piece& bytes) {
       return product_of({Piece::Kind::atom, "depth"}, message);
     case Formula::Way::below:
     case Formula::Way::above:
+    case Formula::Way::midway:
+    case Formula::Way::under:
       return {Piece::Kind::quotient, product_of({Piece::Kind::atom, "depth"}, message).text + "/2"};
     case Formula::Way::fan_below:
     case Formula::Way::fan_above:
+    case Formula::Way::fan_under:
+    case Formula::Way::rest_under:
       return {Piece::Kind::atom, wire};
     case Formula::Way::queue:
       return product_of({Piece::Kind::atom, "depth"}, {Piece::Kind::atom, wire});

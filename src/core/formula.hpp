@@ -51,6 +51,12 @@ struct Terms {
   Hops wide_below{};  // of the rank on this way that sends most
   Hops above{};       // from where contributions wait for them to the root
   Hops wide_above{};  // of the rank on this way that receives most
+  // Of a tree, in the mean over all ranks:
+  Hops midway{};         // from the root to a rank; d: over all but the root
+  Hops midway_queued{};  // what the ranks on this way send before they send along it
+  Hops under{};          // from the farthest rank below a rank to it
+  Hops wide_under{};     // of the rank on this way that receives most
+  Hops rest_under{};     // the same, without its first message
 
   /// Whether messages wait for their receiver.
   bool waits() const { return bytes >= eager_bytes * segments || segments > sent_ahead; }
@@ -60,7 +66,7 @@ struct Terms {
 
 class Formula {
  public:
-  enum class Symbol : std::uint8_t { P, q, n, N, alpha, beta, gamma, kappa, lambda, m, depth, c, e, w, s, g };
+  enum class Symbol : std::uint8_t { P, q, n, N, alpha, beta, gamma, kappa, lambda, m, depth, d, c, e, w, s, g };
   /// Messages one after the other, of the length that the formula gives:
   enum class Way : std::uint8_t {
     beside,     // one, with the next rank
@@ -80,7 +86,11 @@ class Formula {
     queue,      // without their latencies, what the ranks on this way send before they send along it
     fan,        // without their latencies, of the rank that has most children
     fan_below,  // the same, of the rank on such a way that sends most
-    fan_above   // the same, receives most, and reduces it
+    fan_above,  // the same, receives most, and reduces it
+    midway,     // from the root to a rank, in the mean over all, with what is sent before
+    under,      // from the farthest rank below a rank to it, in the mean over all
+    fan_under,  // without their latencies, of the rank on such a way that receives most, and reduces it
+    rest_under  // the same, without its first message
   };
 
   constexpr Formula() = default;
@@ -143,6 +153,7 @@ inline constexpr Formula kappa = Formula::Symbol::kappa;
 inline constexpr Formula lambda = Formula::Symbol::lambda;
 inline constexpr Formula m = Formula::Symbol::m;
 inline constexpr Formula depth = Formula::Symbol::depth;
+inline constexpr Formula d = Formula::Symbol::d;
 inline constexpr Formula c = Formula::Symbol::c;
 inline constexpr Formula e = Formula::Symbol::e;
 inline constexpr Formula w = Formula::Symbol::w;
@@ -163,6 +174,10 @@ constexpr Formula below(const Formula& bytes) { return along(Formula::Way::below
 constexpr Formula above(const Formula& bytes) { return along(Formula::Way::above, bytes); }
 constexpr Formula fan_below(const Formula& bytes) { return along(Formula::Way::fan_below, bytes); }
 constexpr Formula fan_above(const Formula& bytes) { return along(Formula::Way::fan_above, bytes); }
+constexpr Formula midway(const Formula& bytes) { return along(Formula::Way::midway, bytes); }
+constexpr Formula under(const Formula& bytes) { return along(Formula::Way::under, bytes); }
+constexpr Formula fan_under(const Formula& bytes) { return along(Formula::Way::fan_under, bytes); }
+constexpr Formula rest_under(const Formula& bytes) { return along(Formula::Way::rest_under, bytes); }
 constexpr Formula queue(const Formula& bytes) { return along(Formula::Way::queue, bytes); }
 constexpr Formula fan(const Formula& bytes) { return along(Formula::Way::fan, bytes); }
 constexpr Formula around(const Formula& bytes) { return along(Formula::Way::around, bytes); }

@@ -24,8 +24,16 @@ using Times = std::vector<std::int64_t>;
 inline void combine_nothing(const void*, void*, std::size_t, const void*) {}
 
 inline bool has_blocks(Collective collective) {
-  return collective == Collective::allgather || collective == Collective::alltoall ||
-         collective == Collective::reduce_scatter_block;
+  switch (collective) {
+    case Collective::allgather:
+    case Collective::alltoall:
+    case Collective::reduce_scatter_block:
+    case Collective::gather:
+    case Collective::scatter:
+      return true;
+    default:
+      return false;
+  }
 }
 
 /// Within a node bytes take less, too.
@@ -35,9 +43,15 @@ inline sim::Options make_machine() {
   return machine;
 }
 
-/// From the last arrival to the last exit, on a machine of such links.
-inline std::int64_t lag_ns(const Algorithm& algorithm, const Place& place, const Times& arrivals,
-                           sim::Options options = make_machine()) {
+/// What a call takes: from the last arrival to the last exit, and what the ranks spend in it, in the mean over them.
+struct Taken {
+  std::int64_t lag_ns;
+  double mean_ns;
+};
+
+/// On a machine of such links.
+inline Taken take(const Algorithm& algorithm, const Place& place, const Times& arrivals,
+                  sim::Options options = make_machine()) {
   options.ranks = place.ranks;
   options.ranks_per_node = place.ranks_per_node;
   options.arrivals_ns = arrivals;
@@ -54,12 +68,21 @@ inline std::int64_t lag_ns(const Algorithm& algorithm, const Place& place, const
     call.count = place.bytes / 4;
     call.reduction = &reduction;
     call.input = input.data();
-    const bool to_root = algorithm.collective == Collective::reduce;
+    const bool to_root = algorithm.collective == Collective::reduce || algorithm.collective == Collective::gather;
     if (!to_root || g.rank() == call.root) call.output = output.data();
     if (algorithm.collective == Collective::bcast) call.input = call.output;
     return run_algorithm(g, algorithm, call);
   });
-  return std::ranges::max(exits) - std::ranges::max(arrivals);
+  double inside_ns = 0;
+  for (std::size_t rank = 0; rank < exits.size(); ++rank)
+    inside_ns += static_cast<double>(exits[rank] - arrivals[rank]);
+  return {std::ranges::max(exits) - std::ranges::max(arrivals), inside_ns / static_cast<double>(place.ranks)};
+}
+
+/// From the last arrival to the last exit alone.
+inline std::int64_t lag_ns(const Algorithm& algorithm, const Place& place, const Times& arrivals,
+                           const sim::Options& options = make_machine()) {
+  return take(algorithm, place, arrivals, options).lag_ns;
 }
 
 }  // namespace stretto::conformance

@@ -181,6 +181,7 @@ TEST(Formula, EveryAlgorithmHasCosts) {
         const double after_last = algorithm.after_last->value(terms);
         EXPECT_GT(after_last, 0) << name_of(algorithm.collective) << " " << algorithm.name;
         EXPECT_GT(balanced, 0) << name_of(algorithm.collective) << " " << algorithm.name;
+        EXPECT_GT(algorithm.mean->value(terms), 0) << name_of(algorithm.collective) << " " << algorithm.name;
       }
     }
   }

@@ -37,7 +37,7 @@ extern constinit const Description bruck_described{
     .run = &bruck,
     .summary = "all there is to the rank 2^t before, log P rounds for any P",
     .source = "Bruck et al. 1997",
-    .cost = both(spreading(0) + N * beta + N * kappa),
+    .cost = both(max(spreading(n) + (N - log(P) * n) * beta, growing(N)) + N * kappa),
 };
 
 }  // namespace stretto::allgather

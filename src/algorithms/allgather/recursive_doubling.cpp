@@ -52,7 +52,7 @@ extern constinit const Description recursive_doubling_described{
     .run = &recursive_doubling,
     .summary = "exchange of all there is with the rank 2^t away, log P rounds",
     .source = "Thakur, Rabenseifner, Gropp 2005",
-    .cost = both(growing(N) + e * (beside(n) + beside(N)) / 2 + n * kappa),
+    .cost = both(growing(N) + e * ((3 - e) * beside(N) + (e - 1) * beside(n)) / 2 + n * kappa),
 };
 
 }  // namespace stretto::allgather

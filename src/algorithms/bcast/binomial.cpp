@@ -28,7 +28,10 @@ extern constinit const Description binomial_described{
     .map = "binomial",
     .summary = "data spreads along a binomial tree",
     .source = "Thakur, Rabenseifner, Gropp 2005",
-    .cost = {.balanced = climbing(n), .after_last = below(n)},
+    .cost = {.balanced = climbing(n),
+             .after_last = below(n),
+             .mean = (1 - w) * midway(n) + w * climbing(n),
+             .waiting = d / P},
 };
 
 }  // namespace stretto::bcast

@@ -1,13 +1,13 @@
 // Event-driven tree: a segment goes on to a child as soon as it is here and that child has room, whatever the others
 // do.
 //
-// Luo et al. 2018 (ADAPT), over a chain, a binary, a binomial and a 4-nomial tree, and one by places. What ADAPT writes
-// as callbacks that post each other's messages are coroutines here, one for the parent's stream of segments and one for
-// each child's: the next segment is received while this one is sent on (segment independence), and a slow child holds
-// up no other (child independence), so a late rank delays its descendants only. Of each stream a few messages are under
-// way, receives posted ahead and sends. Where ADAPT's first segment is synchronous, a child says that it is there if
-// there are many segments, so that a rank that has not come is not flooded. Cost: (depth + m c) (α + nβ/m) in m
-// segments for c children; after the last arrival, if that is a leaf: m (α + nβ/m).
+// Luo et al. 2018 (ADAPT), over a chain, a binary, a binomial, a 4-nomial and a flat tree, and one by places. What
+// ADAPT writes as callbacks that post each other's messages are coroutines here, one for the parent's stream of
+// segments and one for each child's: the next segment is received while this one is sent on (segment independence), and
+// a slow child holds up no other (child independence), so a late rank delays its descendants only. Of each stream a few
+// messages are under way, receives posted ahead and sends. Where ADAPT's first segment is synchronous, a child says
+// that it is there if there are many segments, so that a rank that has not come is not flooded. Cost: (depth + m c) (α
+// + nβ/m) in m segments for c children; after the last arrival, if that is a leaf: m (α + nβ/m).
 
 #include "algorithms/parts/blocks.hpp"
 #include "algorithms/parts/segment_stream.hpp"
@@ -85,13 +85,22 @@ extern constinit const Description event_tree_described{
     .summary = "segments go down {} as they come, to each child by itself",
     .source = "Luo et al. 2018",
     .cost = {.balanced = deep(n / m) + queue(n / m) + (m - 1) * (fan(n / m) + (1 - s) * (c - 1) * n * beta / m),
-             .after_last = below(n / m) + (m - 1) * fan_below(n / m) + s * any(0)},
+             .after_last = below(n / m) + (m - 1) * fan_below(n / m) + s * any(0),
+             .mean = midway(n / m) + (m - 1) * (fan(n / m) + (1 - s) * (c - 1) * n * beta / m),
+             .waiting = d / P},
     .variants =
         {
             {.name = "event_chain", .shape = &kChain},
             {.name = "event_binary", .shape = &kBinary},
-            {.name = "event_binomial", .shape = &kBinomial},
+            {.name = "event_binomial",
+             .shape = &kBinomial,
+             .balanced = deep(n / m) + queue(n / m) + (m - 1) * fan(n / m)},
             {.name = "event_knomial", .shape = &kQuadrinomial},
+            {.name = "event_linear",
+             .shape = &kFlat,
+             .balanced = deep(0) + (P - 1) * (g + n * beta),
+             .after_last = (any(0) + (P - 1) * (g + n * beta)) / P + w * any(n),
+             .mean = any(0) * (P - 1 + w) / P + (P - 1) * (g + n * beta) * (1 - 1 / m / 2)},
             {.name = "event_topology", .shape = &kByPlaces},
         },
 };

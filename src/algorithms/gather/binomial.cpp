@@ -55,7 +55,10 @@ extern constinit const Description binomial_described{
     .run = &binomial,
     .summary = "blocks climb a binomial tree",
     .source = "Proficz 2020",
-    .cost = {.balanced = climbing(0) + (P - 1) * n * beta + N * kappa, .after_last = from_last(0) + N * beta / 2},
+    .cost = {.balanced = climbing(0) + (P - 1) * n * beta + n * kappa,
+             .after_last = from_last(0) + N * beta / 2,
+             .mean = under(0) + n * kappa + log(P) * n * beta / 2 + w * any(n),
+             .waiting = d / P},
     .variants =
         {
             {.name = "sorted_binomial",

@@ -45,7 +45,10 @@ extern constinit const Description linear_nonblocking_described{
     .run = &linear_nonblocking,
     .summary = "the root takes from all ranks at once",
     .source = "Stretto",
-    .cost = {.balanced = any(0) + (P - 1) * n * beta, .after_last = any(n) + w * N * beta / P},
+    .cost = {.balanced = any(0) + (P - 1) * (n * beta + g),
+             .after_last = any(n) + w * N * beta / P,
+             .mean = (any(0) + (P - 1) * (n * beta + g)) / P + w * (any(0) + (P - 1) * n * beta / 2),
+             .waiting = 1 / P},
     .variants =
         {
             {.name = "background_linear_nonblocking",

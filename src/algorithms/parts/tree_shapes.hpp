@@ -17,6 +17,7 @@ struct TreePlace {
 /// The parent of rank `me` where the root is 0; -1: none. Not by places.
 inline int parent_in(TreeShape shape, int me) {
   if (me == 0) return -1;
+  if (shape.kind == TreeShape::Kind::flat) return 0;
   if (shape.kind == TreeShape::Kind::k_ary) return (me - 1) / shape.k;
   int distance = 1;
   while (me / distance % shape.k == 0) distance *= shape.k;
@@ -34,6 +35,10 @@ inline TreePlace place_in(TreeShape shape, int rank, int root, int size) {
     for (int i = 1; i <= shape.k; ++i) add(shape.k * me + i);
     return place;
   }
+  if (shape.kind == TreeShape::Kind::flat) {
+    for (int child = 1; me == 0 && child < size; ++child) add(child);
+    return place;
+  }
   int distance = 1;
   while (distance < size && me / distance % shape.k == 0) {
     for (int i = 1; i < shape.k; ++i) add(me + i * distance);
@@ -44,6 +49,7 @@ inline TreePlace place_in(TreeShape shape, int rank, int root, int size) {
 
 /// How many messages lie between the root and the farthest rank.
 inline int depth_of(TreeShape shape, int size) {
+  if (shape.kind == TreeShape::Kind::flat) return size > 1 ? 1 : 0;
   int depth = 0;
   const int step = shape.kind == TreeShape::Kind::k_ary && shape.k == 1 ? size - 1 : 0;
   for (int reach = 1; step == 0 && reach < size; ++depth) {

@@ -48,7 +48,9 @@ extern constinit const Description binomial_described{
     .summary = "partial results climb a binomial tree",
     .source = "Thakur, Rabenseifner, Gropp 2005",
     .cost = {.balanced = climbing(n) + log(P) * n * gamma + 2 * n * kappa,
-             .after_last = from_last(n) + log(P) * n * gamma + 2 * n * kappa},
+             .after_last = from_last(n) + log(P) * n * gamma + 2 * n * kappa,
+             .mean = under(n) + n * gamma + 2 * n * kappa,
+             .waiting = d / P},
 };
 
 }  // namespace stretto::reduce

@@ -1,11 +1,11 @@
 // Event-driven tree: a segment goes up as soon as all children's contributions to it are in, whatever their order.
 //
-// Luo et al. 2018 (ADAPT), over a chain, a binary, a binomial and a 4-nomial tree, and one by places: a coroutine for
-// each child's stream of segments and one for the parent's, as in the broadcast of that name. Contributions to a
-// segment are combined as they come or, where the operation wants it, in the order of ranks; then the tree is built
-// from rank 0, with one more message to another root. Of each stream a few messages are under way. Of many segments a
-// child sends the first when its parent has said that it is there. Cost: (depth + m c) (α + nβ/m) + nγ c in m segments
-// for c children; after the last arrival, if that is a leaf: depth (α + nβ/m + nγ/m) + m (α + nβ/m).
+// Luo et al. 2018 (ADAPT), over a chain, a binary, a binomial, a 4-nomial and a flat tree, and one by places: a
+// coroutine for each child's stream of segments and one for the parent's, as in the broadcast of that name.
+// Contributions to a segment are combined as they come or, where the operation wants it, in the order of ranks; then
+// the tree is built from rank 0, with one more message to another root. Of each stream a few messages are under way. Of
+// many segments a child sends the first when its parent has said that it is there. Cost: (depth + m c) (α + nβ/m) + nγ
+// c in m segments for c children; after the last arrival, if that is a leaf: depth (α + nβ/m + nγ/m) + m (α + nβ/m).
 
 #include "algorithms/parts/blocks.hpp"
 #include "algorithms/parts/segment_stream.hpp"
@@ -110,9 +110,12 @@ extern constinit const Description event_tree_described{
     .run = &event_tree,
     .summary = "segments go up {} as contributions come, from each child by itself",
     .source = "Luo et al. 2018",
-    .cost = {.balanced = deep(n / m) + depth * n * gamma / m + (m * c - 1) * n * max(beta, gamma) / m + n * kappa,
+    .cost = {.balanced =
+                 deep(n / m) + depth * n * gamma / m + (m * c - 1) * n * max(beta, gamma) / m + (c - 1) * g + n * kappa,
              .after_last = above(n / m) + (m - 1) * max(fan_above(n / m), n* gamma / m) + depth * n * gamma / m / 2 +
-                           n * kappa + w * any(0)},
+                           n * kappa + w * any(0),
+             .mean = under(n / m) + rest_under(n / m) + (m - 1) * fan_under(n / m) + n * kappa + s * any(0),
+             .waiting = d / P},
     .variants =
         {
             {.name = "event_chain", .shape = &kChain},
@@ -127,6 +130,13 @@ extern constinit const Description event_tree_described{
              .balanced = max(deep(n / m) + depth * n * gamma / m, (c - 1) * n * max(beta, gamma)) +
                          (m - 1) * n * max(beta, gamma) / m + n * kappa},
             {.name = "event_knomial", .shape = &kQuadrinomial, .sums = Sums::as_they_come},
+            {.name = "event_linear",
+             .shape = &kFlat,
+             .sums = Sums::as_they_come,
+             .after_last =
+                 above(n / m) + (m - 1) * max(fan_above(n / m), n* gamma / m) + n * gamma / m + n * kappa + w * any(0),
+             .mean =
+                 (deep(0) + (P - 1) * (g + n * max(beta, gamma))) * ((1 - w) / P + w * (1 - 1 / m / 2)) + n * kappa},
             {.name = "event_topology",
              .shape = &kByPlaces,
              .needs = Needs{.commutative = true},

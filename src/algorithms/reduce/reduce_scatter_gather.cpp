@@ -70,7 +70,8 @@ extern constinit const Description reduce_scatter_gather_described{
     .source = "Thakur, Rabenseifner, Gropp 2005",
     .cost = {.balanced = 2 * halving(n) + (P - 1) * n * gamma / P + e * (beside(n) + n * gamma) / 2 + n * kappa,
              .after_last = halving(n) + from_last(0) + (P - 1) * n * (beta + gamma) / P +
-                           e * (beside(n) + n * gamma) / 2 + n * kappa},
+                           e * (beside(n) + n * gamma) / 2 + n * kappa,
+             .mean = halving(n) + (P - 1) * any(0) / P + log(P) * n * beta / P / 2 + n * gamma + n * kappa},
 };
 
 }  // namespace stretto::reduce

@@ -55,7 +55,8 @@ extern constinit const Description recursive_halving_described{
     .needs = {.commutative = true},
     .summary = "two ranks share what they have to reduce, log P rounds",
     .source = "Thakur, Rabenseifner, Gropp 2005",
-    .cost = both(growing(N) + (P - 1) * n * gamma + N * kappa + e * (beside(N) + N * gamma + beside(n)) / 2),
+    .cost = both(growing(N) + (P - 1) * n * gamma + N * kappa +
+                 e * ((3 - e) * (beside(N) + N * gamma) + (e - 1) * beside(n)) / 2),
 };
 
 }  // namespace stretto::reduce_scatter

@@ -54,7 +54,10 @@ extern constinit const Description binomial_described{
     .run = &binomial,
     .summary = "halves travel down a binomial tree",
     .source = "Proficz 2020",
-    .cost = {.balanced = climbing(0) + (P - 1) * n * beta, .after_last = past_last(n)},
+    .cost = {.balanced = climbing(0) + (P - 1) * n * beta + n * kappa,
+             .after_last = past_last(n),
+             .mean = midway(0) + (P - 1) * n * beta * (3 + w) / 4 + n * kappa,
+             .waiting = d / P},
     .variants =
         {
             {.name = "sorted_binomial",
