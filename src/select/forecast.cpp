@@ -76,19 +76,33 @@ using Names = std::span<const std::string_view>;
 constexpr std::string_view kAllreduces[] = {"recursive_doubling", "ring", "rabenseifner"};
 constexpr std::string_view kAllreducesByPlaces[] = {"recursive_doubling@topology", "ring@topology",
                                                     "rabenseifner@topology"};
-constexpr std::string_view kReduces[] = {"binomial", "event_knomial", "event_binary", "reduce_scatter_gather",
-                                         "event_chain"};
-constexpr std::string_view kReducesByPlaces[] = {"hierarchical(event_knomial,event_knomial)",
+constexpr std::string_view kReduces[] = {"binomial",       "event_knomial",         "event_binary",
+                                         "event_binomial", "reduce_scatter_gather", "event_chain",
+                                         "event_linear"};
+constexpr std::string_view kReducesByPlaces[] = {"event_knomial@topology",
+                                                 "hierarchical(event_knomial,event_knomial)",
                                                  "hierarchical(binomial,reduce_scatter_gather)",
-                                                 "hierarchical(event_chain,event_chain)", "event_chain@topology"};
-constexpr std::string_view kBcasts[] = {"binomial",     "event_knomial",     "event_binomial",
-                                        "event_binary", "scatter_allgather", "event_chain"};
-constexpr std::string_view kBcastsByPlaces[] = {
-    "hierarchical(event_knomial,event_knomial)", "event_knomial@topology",
-    "hierarchical(event_binary,event_binary)",   "hierarchical(binomial,scatter_allgather)",
-    "hierarchical(event_chain,event_chain)",     "event_chain@topology"};
-constexpr std::string_view kAllgathers[] = {"ring", "bruck"};
-constexpr std::string_view kReduceScatters[] = {"ring", "recursive_halving"};
+                                                 "hierarchical(event_chain,event_chain)",
+                                                 "event_chain@topology",
+                                                 "event_topology",
+                                                 "event_binomial",
+                                                 "event_binary",
+                                                 "event_linear"};
+constexpr std::string_view kBcasts[] = {"binomial",          "event_knomial", "event_binomial", "event_binary",
+                                        "scatter_allgather", "event_chain",   "event_linear"};
+constexpr std::string_view kBcastsByPlaces[] = {"hierarchical(event_knomial,event_knomial)",
+                                                "event_knomial@topology",
+                                                "hierarchical(event_binary,event_binary)",
+                                                "hierarchical(binomial,scatter_allgather)",
+                                                "hierarchical(event_chain,event_chain)",
+                                                "event_chain@topology",
+                                                "event_topology",
+                                                "hierarchical(event_linear,event_linear)",
+                                                "event_binary",
+                                                "event_linear"};
+constexpr std::string_view kAllgathers[] = {"ring", "recursive_doubling", "bruck"};
+constexpr std::string_view kReduceScatters[] = {"recursive_halving", "ring"};
+constexpr std::string_view kLinear[] = {"linear_nonblocking"};
 
 Names worth_considering(Collective collective, bool shares_nodes) {
   switch (collective) {
@@ -102,6 +116,9 @@ Names worth_considering(Collective collective, bool shares_nodes) {
       return kAllgathers;
     case Collective::reduce_scatter_block:
       return kReduceScatters;
+    case Collective::gather:
+    case Collective::scatter:
+      return kLinear;
     default:
       return {};
   }
@@ -113,6 +130,7 @@ constexpr std::string_view kNativeReduces[] = {"binomial", "reduce_scatter_gathe
 constexpr std::string_view kNativeBcasts[] = {"binomial", "scatter_allgather"};
 constexpr std::string_view kNativeAllgathers[] = {"bruck", "ring", "recursive_doubling"};  // the last of powers of two
 constexpr std::string_view kNativeReduceScatters[] = {"recursive_halving", "pairwise"};
+constexpr std::string_view kBinomial[] = {"binomial"};
 
 Names known_everywhere(Collective collective, int ranks) {
   switch (collective) {
@@ -124,6 +142,9 @@ Names known_everywhere(Collective collective, int ranks) {
       return kNativeBcasts;
     case Collective::allgather:
       return Names(kNativeAllgathers).first(std::has_single_bit(static_cast<unsigned>(ranks)) ? 3 : 2);
+    case Collective::gather:
+    case Collective::scatter:
+      return kBinomial;
     default:
       return kNativeReduceScatters;
   }
@@ -142,29 +163,53 @@ Forecast::Forecast(const Machine& machine, const NodeLayout& layout, const Handi
 
 // Segments run side by side: when the first is through, each further one takes what keeps the wires, or the cores, busy
 // longer.
-double Forecast::cost_ns(CallTerms& terms, const Algorithm& algorithm, std::size_t bytes) {
+Forecast::Times Forecast::times_of(CallTerms& terms, const Algorithm& algorithm, std::size_t bytes) {
   const std::size_t segments = segments_of(algorithm.pipelining, bytes, std::max<std::size_t>(bytes, 1));
   const Terms first = terms.of(algorithm, bytes / segments);
-  const double first_ns = algorithm.balanced->value(first);
-  if (segments == 1) return first_ns;
+  const double run_ns = algorithm.balanced->value(first);
+  const Times times{run_ns, algorithm.mean == algorithm.balanced ? run_ns : algorithm.mean->value(first),
+                    algorithm.after_last->value(first), algorithm.waiting->value(first)};
+  if (segments == 1) return times;
   Terms wires = first;
   wires.alpha_ns = wires.near_alpha_ns = wires.gamma_ns = wires.copy_ns = 0;
   Terms cores = first;
   cores.alpha_ns = cores.near_alpha_ns = cores.beta_ns = cores.near_beta_ns = 0;
-  const double further_ns = std::max(algorithm.balanced->value(wires), algorithm.balanced->value(cores));
-  return first_ns + static_cast<double>(segments - 1) * further_ns;
+  const double further_ns =
+      static_cast<double>(segments - 1) * std::max(algorithm.balanced->value(wires), algorithm.balanced->value(cores));
+  return {times.run_ns + further_ns, times.mean_ns + further_ns, times.after_last_ns + further_ns, times.waiting};
 }
 
-double Forecast::cost_of_hierarchy(const Hierarchy& hierarchy, std::size_t bytes) {
-  double ns = cost_ns(between_, *hierarchy.between, bytes);
-  if (hierarchy.up != nullptr) ns += cost_ns(within_, *hierarchy.up, bytes);
-  if (hierarchy.down != nullptr) ns += cost_ns(within_, *hierarchy.down, bytes);
-  return ns;
+// Whoever does not lead its node leaves a reduce when its part is at its leader, and delays a broadcast within its node
+// alone.
+Forecast::Times Forecast::times_of(const Hierarchy& hierarchy, Collective collective, std::size_t bytes) {
+  const Times between = times_of(between_, *hierarchy.between, bytes);
+  const Times up = hierarchy.up == nullptr ? Times{} : times_of(within_, *hierarchy.up, bytes);
+  const Times down = hierarchy.down == nullptr ? Times{} : times_of(within_, *hierarchy.down, bytes);
+  Times all{between.run_ns + up.run_ns + down.run_ns, between.mean_ns + up.run_ns + down.mean_ns,
+            between.after_last_ns + up.after_last_ns + down.after_last_ns};
+  const double leaders = static_cast<double>(layout_.nodes) / layout_.ranks;
+  const double in_a_node = 1.0 / layout_.nodes;
+  if (collective == Collective::reduce) {
+    all.mean_ns = leaders * (up.run_ns + between.mean_ns) + (1 - leaders) * up.mean_ns;
+    all.waiting = leaders * between.waiting + in_a_node * up.waiting;
+  } else if (collective == Collective::bcast) {
+    all.waiting = leaders * between.waiting + in_a_node * down.waiting;
+  }
+  return all;
 }
 
 double Forecast::cost_ns(const Algorithm& algorithm, std::size_t bytes) {
-  if (algorithm.hierarchy != nullptr) return cost_of_hierarchy(*algorithm.hierarchy, bytes);
-  return cost_ns(algorithm.map != nullptr ? by_places_ : by_number_, algorithm, bytes);
+  const Times times = algorithm.hierarchy != nullptr
+                          ? times_of(*algorithm.hierarchy, algorithm.collective, bytes)
+                          : times_of(algorithm.map != nullptr ? by_places_ : by_number_, algorithm, bytes);
+  return (times.run_ns + times.mean_ns + times.after_last_ns + times.waiting * times.run_ns) / 4;
+}
+
+bool Forecast::fills_wire(std::size_t bytes) const {
+  constexpr std::int64_t kLatencies = 3;
+  constexpr std::int64_t kPicoseconds = 1000;  // in a ns
+  const Costs& between = between_.plan();
+  return static_cast<std::int64_t>(bytes) * between.beta_ps_per_byte >= kLatencies * kPicoseconds * between.alpha_ns;
 }
 
 const Algorithm& Forecast::native_like(Collective collective, std::size_t bytes) {
@@ -175,7 +220,9 @@ const Algorithm& Forecast::native_like(Collective collective, std::size_t bytes)
 
 double Forecast::engine_ns(const Algorithm& algorithm, std::size_t bytes) {
   const double share = static_cast<double>(kShort) / static_cast<double>(std::max(bytes, kShort));
-  return share * handicaps_.engine * cost_ns(algorithm, std::min<std::size_t>(bytes, 1));
+  const auto [found, is_new] = latencies_ns_.try_emplace(&algorithm, 0);
+  if (is_new) found->second = cost_ns(algorithm, 1);
+  return share * handicaps_.engine * found->second;
 }
 
 // A ring's messages are a block long. Where they would wait for their receivers an allreduce runs in segments of as

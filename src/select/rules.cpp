@@ -24,8 +24,6 @@ struct Named {
   const Algorithm* dissemination = find_algorithm(Collective::barrier, "dissemination");
   const Algorithm* scatter_copy = find_algorithm(Collective::scatter, "arrival_copy");
   const Algorithm* gather_copy = find_algorithm(Collective::gather, "arrival_copy");
-  const Algorithm* gather_nonblocking = find_algorithm(Collective::gather, "linear_nonblocking");
-  const Algorithm* scatter_nonblocking = find_algorithm(Collective::scatter, "linear_nonblocking");
   const Algorithm* announced_linear = find_algorithm(Collective::scatter, "announced_linear");
   const Algorithm* allgather_copy = find_algorithm(Collective::allgather, "arrival_copy");
   const Algorithm* reduce_scatter_block_ring = find_algorithm(Collective::reduce_scatter_block, "ring");
@@ -38,42 +36,34 @@ const Named& known() {
   return algorithms;
 }
 
-// Between nodes, on emulated ones at 1 gbit against Open MPI 4.1. Gathers of less than 32 KiB a block, on 8 to 32 ranks
-// of 4 to 32 nodes (stretto bench gather --nodes 16, and the like), where all ranks but the root send and leave: run
-// times 0.62 to 1.0, mean times in the call 0.12 to 0.5; of 8 bytes on 32 ranks 1.17 (1.04-1.56) and 0.3. From there on
-// (bench/experiments/scatter_gather.py), balanced and under delays up to 50 ms: gather 0.98 and 0.80, scatter 1.00 and
-// 0.97. Serving whoever has announced itself costs 7 % at 32 KiB a block and nothing from 128 KiB on, and lets early
-// ranks go earlier than sending to all at once. More ranks than these have not been measured.
-constexpr std::size_t kLinearFrom = 32 * kKiB;
-constexpr std::size_t kAnnouncedFrom = 128 * kKiB;
-constexpr int kMostRanks = 64;
-constexpr int kMostOfShortGathers = 16;  // of less than:
-constexpr std::size_t kShortGather = 1 * kKiB;
-
-bool is_worth_gathering(const CallFacts& facts) {
-  return facts.ranks <= (facts.bytes < kShortGather ? kMostOfShortGathers : kMostRanks);
-}
+// Between nodes, where prediction does not tell one linear algorithm from another (stretto bench, 8 emulated nodes at 1
+// gbit, Open MPI 4.1). Of a scatter's long blocks the root sends one after the other, to whoever has announced itself,
+// so that most ranks leave earlier: mean times 0.73 of native's with 64 KiB and 0.77 with 128 KiB, where all at once
+// take 0.86, and 1.0 with 1 MiB against 1.4. It costs more than it brings where blocks need not wait for their
+// receivers, 1.1 to 2 of 32 KiB, and where announcing takes as long as the block, 1.3 to 1.6 of 64 KiB at 10 gbit; all
+// at once, on a wire that they share, take 1.1 to 1.3 there. Long blocks of a gather find no room on the way, and all
+// ranks leave at the end: mean times are 0.43 to 0.76 of native's from 32 to 512 KiB, 1.7 of 1 MiB, 2.1 of 4 MiB.
+constexpr std::size_t kLongestGather = 512 * kKiB;
+// From here on blocks that a thread has taken in the background save more than they cost.
+constexpr std::size_t kBackgroundFrom = 32 * kKiB;
 
 // A background thread costs the program CPU time, so it has to be asked for (STRETTO_BACKGROUND=thread). Then a late
 // root finds the blocks of its gather there. A scatter's data is not there before its root.
 const Algorithm* rule_between_nodes(const CallFacts& facts, bool background) {
-  switch (facts.collective) {
-    case Collective::scatter:
-      if (facts.bytes < kLinearFrom || facts.ranks > kMostRanks) return nullptr;
-      return facts.bytes < kAnnouncedFrom ? known().scatter_nonblocking : known().announced_linear;
-    case Collective::gather:
-      if (!is_worth_gathering(facts)) return nullptr;
-      return background && facts.bytes >= kLinearFrom ? known().gather_background : known().gather_nonblocking;
-    default:
-      return facts.forecast == nullptr ? nullptr
-                                       : facts.forecast->best(facts.collective, facts.bytes, facts.commutative);
-  }
+  const bool gathers = facts.collective == Collective::gather;
+  if (gathers && background && facts.bytes >= kBackgroundFrom) return known().gather_background;
+  if (facts.forecast == nullptr || (gathers && facts.bytes > kLongestGather)) return nullptr;
+  const Algorithm* const best = facts.forecast->best(facts.collective, facts.bytes, facts.commutative);
+  if (best == nullptr || facts.collective != Collective::scatter) return best;
+  if (facts.forecast->leaves_at_once(facts.bytes)) return best;
+  return facts.forecast->fills_wire(facts.bytes) ? known().announced_linear : nullptr;
 }
 
 // On a node, on 2 cores, balanced and under uniform:2ms: from 2 KiB a block on the mean time in the call is 0.05 to 0.9
 // of Open MPI's, for 2 to 8 ranks. Below, 2 and 4 ranks lose up to 2.1, 8 take 0.2 to 0.6.
 constexpr std::size_t kCopiedFrom = 2 * kKiB;
 constexpr int kManyRanks = 8;
+constexpr int kMostRanks = 64;  // more have not been measured
 bool is_worth_copying(std::size_t bytes, int ranks) {
   return ranks <= kMostRanks && (bytes >= kCopiedFrom || ranks >= kManyRanks);
 }
@@ -122,14 +112,13 @@ const Algorithm* rule(const CallFacts& facts, bool background) {
 // Shorter blocks are the MPI library's without asking: on one node all are, and to ask takes an engine.
 constexpr std::size_t kScatteredFrom = 2 * kKiB;
 
-// Whether the rule may name an algorithm, on one node or between nodes: which of both is not known yet.
-bool rule_may_serve(Collective collective, std::size_t bytes, int ranks) {
+// Whether the rule may name an algorithm.
+bool rule_may_serve(Collective collective, std::size_t bytes, int ranks, bool one_node) {
   switch (collective) {
     case Collective::scatter:
     case Collective::gather:
-      return is_worth_copying(bytes, ranks);
     case Collective::allgather:
-      return is_worth_copying(bytes, ranks) || ranks > kMostRanks;
+      return !one_node || is_worth_copying(bytes, ranks);
     case Collective::reduce_scatter_block:
       return bytes >= kScatteredFrom;
     case Collective::allreduce:
@@ -175,14 +164,14 @@ const Algorithm* steady(Collective collective) {
 
 }  // namespace
 
-bool may_serve(const Configuration& configuration, Collective collective, std::size_t bytes, int ranks) {
+bool may_serve(const Configuration& configuration, Collective collective, std::size_t bytes, int ranks, bool one_node) {
   switch (configuration.choice(collective).kind) {
     case Choice::Kind::native:
       return false;
     case Choice::Kind::forced:
       return true;
     case Choice::Kind::by_rule:
-      return rule_may_serve(collective, bytes, ranks) ||
+      return rule_may_serve(collective, bytes, ranks, one_node) ||
              (configuration.deterministic && steady(collective) != nullptr) ||
              (configuration.rules != nullptr && configuration.rules->may_serve(collective));
   }

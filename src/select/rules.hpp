@@ -31,7 +31,7 @@ struct CallFacts {
   bool may_begin_ahead = false;  // of the program
   SharedNodes shared_nodes{};
   bool remote_words = false;
-  Forecast* forecast = nullptr;      // of what is taken between nodes; without one most is left to the MPI library
+  Forecast* forecast = nullptr;      // of what is taken between nodes, where all is left to the MPI library without one
   const RuleTable* tuned = nullptr;  // what was measured overrides rule and forecast
 };
 
@@ -40,10 +40,11 @@ constexpr bool is_uneven(std::int64_t skew_ns) {
   return skew_ns > 100'000;  // several times what an allreduce of up to a slot takes on ranks that come at once
 }
 
-/// Whether a call of the collective can be served by an algorithm of Stretto's at all, as far as bytes and ranks tell;
-/// left out: whether any call can. If not, nothing need be known of its communicator.
+/// Whether a call of the collective can be served by an algorithm of Stretto's at all, as far as bytes and ranks tell,
+/// and that these are all on one node; left out: whether any call can. If not, nothing need be known of its
+/// communicator.
 bool may_serve(const Configuration& configuration, Collective collective, std::size_t bytes = ~std::size_t{0},
-               int ranks = 2);
+               int ranks = 2, bool one_node = false);
 
 /// Whether the algorithm can serve the call at all.
 bool can_serve(const Algorithm& algorithm, const CallFacts& facts);

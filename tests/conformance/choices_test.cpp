@@ -1,5 +1,7 @@
 // What is chosen by prediction against everything else on virtual ranks: how many cells of a seeded sample it is within
-// a tenth of the best in. A cell is a number of ranks, of ranks a node, and a length; ranks come together.
+// a tenth of the best in. A cell is a number of ranks, of ranks a node, and a length; what counts is what the choice
+// is by: the run time and the mean time in the call of ranks that come together, what is left after the last, and what
+// others wait for it.
 
 #include <gtest/gtest.h>
 
@@ -38,18 +40,38 @@ Machine measured(const sim::Options& options) {
   return machine;
 }
 
-double together_ns(const Algorithm& algorithm, const Place& place, const sim::Options& options) {
-  return static_cast<double>(lag_ns(algorithm, place, Times(static_cast<std::size_t>(place.ranks)), options));
+// As Forecast::cost_ns has it; the last to come is the root, or one of four others.
+double cost_ns(const Algorithm& algorithm, const Place& place, const sim::Options& options) {
+  const auto ranks = static_cast<std::size_t>(place.ranks);
+  const Taken together = take(algorithm, place, Times(ranks), options);
+  constexpr std::int64_t kFarApart = 20;  // in terms of the time of ranks that come together
+  constexpr std::size_t kDraws = 5;
+  double after_last_ns = 0;
+  double waiting = 0;
+  for (std::size_t draw = 0; draw < kDraws; ++draw) {
+    Times arrivals(ranks);
+    arrivals[draw * (ranks - 1) / (kDraws - 1)] = kFarApart * together.lag_ns;
+    const Taken taken = take(algorithm, place, arrivals, options);
+    after_last_ns += static_cast<double>(taken.lag_ns) / kDraws;
+    waiting += taken.mean_ns / static_cast<double>(kFarApart * together.lag_ns) / kDraws;
+  }
+  const auto run_ns = static_cast<double>(together.lag_ns);
+  return (run_ns + together.mean_ns + after_last_ns + waiting * run_ns) / 4;
 }
 
 // All that can run anywhere, and what the choice may be beside.
-double best_ns(Collective collective, const Place& place, const sim::Options& options) {
-  double best = std::numeric_limits<double>::max();
+struct Best {
+  double ns = std::numeric_limits<double>::max();
+  std::string_view name{};
+};
+Best find_best(Collective collective, const Place& place, const sim::Options& options) {
+  Best best;
   for (const Algorithm& algorithm : algorithms()) {
     const bool anywhere = algorithm.collective == collective && algorithm.run != nullptr &&
                           algorithm.needs.memory == Memory::none && !algorithm.needs.words &&
                           !algorithm.needs_prediction();
-    if (anywhere) best = std::min(best, together_ns(algorithm, place, options));
+    const double ns = anywhere ? cost_ns(algorithm, place, options) : best.ns;
+    if (ns < best.ns) best = {ns, algorithm.name};
   }
   return best;
 }
@@ -88,13 +110,14 @@ TEST(Choices, AreWithinATenthOfTheBest) {
       Forecast forecast(measured(options), {place.ranks, nodes}, {});
       const Algorithm* const best = forecast.best(collective, place.bytes, true);
       const Algorithm& chosen = best != nullptr ? *best : forecast.native_like(collective, place.bytes);
-      const double took_ns = together_ns(chosen, place, options);
-      const double least_ns = best_ns(collective, place, options);
-      const bool is_good = took_ns <= 1.1 * least_ns;
+      const double took_ns = cost_ns(chosen, place, options);
+      const Best least = find_best(collective, place, options);
+      const bool is_good = took_ns <= 1.1 * least.ns;
       good += is_good ? 1 : 0;
       if (!is_good)
-        std::printf("  %d ranks, %d a node, %zu bytes, %.0f ns: %s takes %.2f of the best\n", place.ranks,
-                    place.ranks_per_node, place.bytes, options.inter.alpha_ns, chosen.name.data(), took_ns / least_ns);
+        std::printf("  %d ranks, %d a node, %zu bytes, %.0f ns: %s takes %.2f of %s\n", place.ranks,
+                    place.ranks_per_node, place.bytes, options.inter.alpha_ns, chosen.name.data(), took_ns / least.ns,
+                    least.name.data());
     }
     all_good += good;
     EXPECT_GE(good, kCells * 3 / 4) << name_of(collective);

@@ -133,7 +133,7 @@ void Interception::keep_native(const CallOutline& call) const {
 
 bool Interception::select_anew(const CallOutline& call) {
   const Configuration& configuration = runtime_.configuration();
-  if (!may_serve(configuration, collective_, call.bytes(), communicator_->size)) {
+  if (!may_serve(configuration, collective_, call.bytes(), communicator_->size, runtime_.one_node())) {
     keep_native(call);
     return false;
   }

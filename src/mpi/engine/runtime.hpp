@@ -67,6 +67,8 @@ class Runtime {
   void introduce(MPI_Comm comm);
   /// All ranks of `comm` are about to free it.
   void close(MPI_Comm comm);
+  /// Whether all ranks of this world are on one.
+  bool one_node() const { return world_.one_node(); }
   /// From now on this process may have communicators with processes of other worlds.
   void meet_others() { world_.meet_others(); }
   /// Whether non-blocking calls of Stretto's are under way in this process.

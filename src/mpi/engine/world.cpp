@@ -130,7 +130,7 @@ void World::learn(const std::vector<Card>& cards) {
     has_common = has_common && each.has_common;
   }
   memory_.open(memory_limit, has_common);
-  if (has_common && node_ranks_ == carrier_.size) NativeCall::doorbell = doorbell_ = &memory_.doorbell();
+  if (has_common && one_node()) NativeCall::doorbell = doorbell_ = &memory_.doorbell();
 }
 
 std::vector<pid_t> World::readable(const Channel& members, const std::vector<int>& mates) const {

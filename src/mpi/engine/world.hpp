@@ -36,6 +36,7 @@ class World {
   /// Of each rank the lowest on its node.
   const std::vector<int>& nodes() const { return nodes_; }
   int ranks_of_node() const { return node_ranks_; }
+  bool one_node() const { return node_ranks_ == carrier_.size; }
   NodeMemory& memory() { return memory_; }
   const Failures& failures() const { return failures_; }
   /// Whether the program makes one call at a time: then ranks make the calls that they have in common in one order.
