@@ -1,7 +1,6 @@
 #include "catalogue/terms.hpp"
 
 #include <algorithm>
-#include <span>
 
 #include "algorithms/parts/segment_stream.hpp"
 #include "algorithms/parts/segments.hpp"
@@ -70,16 +69,15 @@ std::vector<Place> places_in(const TreeShape& shape, const Terms& terms) {
 
 // What each rank waits for, in the mean. Where messages wait for their receiver, so does whoever sends them; a receiver
 // takes those of its children one after the other.
-template <class Tree>
-void add_means(Tree& tree, std::span<const Place> places) {
+void add_means(TreeHops& tree, const std::vector<Place>& places, bool waits) {
   const double each = 1 / static_cast<double>(places.size());
-  const double waiting = tree.waits ? each : 0;
+  const double waiting = waits ? each : 0;
   for (const Place& mine : places) {
     const Hops further = mine.children - mine.first;
     tree.midway += each * mine.up + waiting * mine.first;
     tree.midway_queued += each * mine.up_queued + waiting * further;
     tree.under += each * mine.down + waiting * mine.to_parent;
-    tree.wide_under += each * (tree.waits ? longer(mine.wide_down, mine.to_parent) : mine.wide_down);
+    tree.wide_under += each * (waits ? longer(mine.wide_down, mine.to_parent) : mine.wide_down);
     tree.rest_under += each * (mine.wide_down - mine.first);
     if (mine.parent < 0) continue;
     const Hops beside = places[static_cast<std::size_t>(mine.parent)].children - mine.to_parent;
@@ -89,19 +87,19 @@ void add_means(Tree& tree, std::span<const Place> places) {
 
 }  // namespace
 
-const CallTerms::Tree& CallTerms::tree_of(const TreeShape& shape, bool waits) {
-  for (const Tree& tree : trees_) {
-    if (tree.shape == shape && tree.waits == waits) return tree;
+const TreeHops& CallTerms::tree_of(const TreeShape& shape, bool waits) {
+  for (const Tree& known : trees_) {
+    if (known.shape == shape && known.waits == waits) return known.hops;
   }
   const auto ranks = static_cast<int>(machine_.ranks);
   const int last = std::max(static_cast<int>(machine_.last), 1);
   const std::vector<Place> places = places_in(shape, machine_);
-  Tree tree{.shape = shape, .waits = waits};
+  TreeHops tree;
   tree.deep = places.front().down;
   tree.queued = places.front().queued;
   const double share = static_cast<double>(last) / ranks;
   for (int first = 0; first < ranks; first += last) {
-    Tree longest;
+    TreeHops longest;
     for (int rank = first; rank < std::min(first + last, ranks); ++rank) {
       const Place& mine = places[static_cast<std::size_t>(rank)];
       tree.children = longer(tree.children, mine.children);
@@ -116,8 +114,8 @@ const CallTerms::Tree& CallTerms::tree_of(const TreeShape& shape, bool waits) {
     tree.above += share * longest.above;
     tree.wide_above += share * longest.wide_above;
   }
-  add_means(tree, std::span<const Place>(places));
-  return trees_.emplace_back(tree);
+  add_means(tree, places, waits);
+  return trees_.emplace_back(Tree{shape, waits, tree}).hops;
 }
 
 int CallTerms::depth_of_tree(const TreeShape& shape) const {
@@ -138,19 +136,7 @@ Terms CallTerms::of(const Algorithm& algorithm, std::size_t bytes) {
         static_cast<double>(std::max<std::size_t>(eager_segments(plan_, bytes, bytes, depth_of_tree(shape)), 1));
     terms.sent_ahead = static_cast<double>(kSendsUnderWay);
   }
-  const Tree& tree = tree_of(shape, terms.waits());
-  terms.deep = tree.deep;
-  terms.queued = tree.queued;
-  terms.children = tree.children;
-  terms.below = tree.below;
-  terms.wide_below = tree.wide_below;
-  terms.above = tree.above;
-  terms.wide_above = tree.wide_above;
-  terms.midway = tree.midway;
-  terms.midway_queued = tree.midway_queued;
-  terms.under = tree.under;
-  terms.wide_under = tree.wide_under;
-  terms.rest_under = tree.rest_under;
+  static_cast<TreeHops&>(terms) = tree_of(shape, terms.waits());
   return terms;
 }
 

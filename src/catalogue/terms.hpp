@@ -21,25 +21,13 @@ class CallTerms {
   const Costs& plan() const { return plan_; }
 
  private:
-  // Hops as Terms has them.
   struct Tree {
     TreeShape shape{};
     bool waits = false;
-    Hops deep{};
-    Hops queued{};
-    Hops children{};
-    Hops below{};
-    Hops wide_below{};
-    Hops above{};
-    Hops wide_above{};
-    Hops midway{};
-    Hops midway_queued{};
-    Hops under{};
-    Hops wide_under{};
-    Hops rest_under{};
+    TreeHops hops{};
   };
   int depth_of_tree(const TreeShape& shape) const;
-  const Tree& tree_of(const TreeShape& shape, bool waits);
+  const TreeHops& tree_of(const TreeShape& shape, bool waits);
 
   Terms machine_;
   Costs plan_;

@@ -21,8 +21,26 @@ struct Hops {
   double count() const { return near + far; }
 };
 
+/// Ways in an algorithm's tree.
+struct TreeHops {
+  // In the mean over who is last:
+  Hops deep{};        // from the root to the farthest rank
+  Hops queued{};      // what the ranks on this way send before they send along it
+  Hops children{};    // c: of the rank that has most
+  Hops below{};       // from where a message waits for the ranks that come last to the farthest below them
+  Hops wide_below{};  // of the rank on this way that sends most
+  Hops above{};       // from where contributions wait for them to the root
+  Hops wide_above{};  // of the rank on this way that receives most
+  // In the mean over all ranks:
+  Hops midway{};         // from the root to a rank; d: over all but the root
+  Hops midway_queued{};  // what the ranks on this way send before they send along it
+  Hops under{};          // from the farthest rank below a rank to it
+  Hops wide_under{};     // of the rank on this way that receives most
+  Hops rest_under{};     // the same, without its first message
+};
+
 /// What formulas speak of. Times are in ns, lengths in bytes.
-struct Terms {
+struct Terms : TreeHops {
   double ranks = 1;           // P
   double ranks_per_node = 1;  // q: with numbers that follow each other, unless
   int in_turn = 0;            // so many nodes each have a rank in turn
@@ -43,20 +61,6 @@ struct Terms {
   double eager_bytes = 0;     // shorter messages leave before their receiver is ready
   double sent_ahead = 1e300;  // more segments than so many leave when their receiver has said that it is there
   double last = 1;            // ranks that come last together, with numbers that follow each other
-  // Of a tree, in the mean over who is last:
-  Hops deep{};        // from the root to the farthest rank
-  Hops queued{};      // what the ranks on this way send before they send along it
-  Hops children{};    // c: of the rank that has most
-  Hops below{};       // from where a message waits for the ranks that come last to the farthest below them
-  Hops wide_below{};  // of the rank on this way that sends most
-  Hops above{};       // from where contributions wait for them to the root
-  Hops wide_above{};  // of the rank on this way that receives most
-  // Of a tree, in the mean over all ranks:
-  Hops midway{};         // from the root to a rank; d: over all but the root
-  Hops midway_queued{};  // what the ranks on this way send before they send along it
-  Hops under{};          // from the farthest rank below a rank to it
-  Hops wide_under{};     // of the rank on this way that receives most
-  Hops rest_under{};     // the same, without its first message
 
   /// Whether messages wait for their receiver.
   bool waits() const { return bytes >= eager_bytes * segments || segments > sent_ahead; }
@@ -181,6 +185,8 @@ constexpr Formula rest_under(const Formula& bytes) { return along(Formula::Way::
 constexpr Formula queue(const Formula& bytes) { return along(Formula::Way::queue, bytes); }
 constexpr Formula fan(const Formula& bytes) { return along(Formula::Way::fan, bytes); }
 constexpr Formula around(const Formula& bytes) { return along(Formula::Way::around, bytes); }
+/// All others' messages through one port.
+inline constexpr Formula one_by_one = (P - 1) * (n * beta + g);
 }  // namespace letters
 
 }  // namespace stretto

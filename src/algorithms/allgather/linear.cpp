@@ -25,7 +25,7 @@ extern constinit const Description linear_described{
     .run = &linear,
     .summary = "everybody sends to everybody at once",
     .source = "Stretto",
-    .cost = both(any(0) + (P - 1) * (n * beta + g) + n * kappa),
+    .cost = both(any(0) + one_by_one + n * kappa),
 };
 
 }  // namespace stretto::allgather

@@ -52,6 +52,7 @@ extern constinit const Description recursive_doubling_described{
     .run = &recursive_doubling,
     .summary = "exchange of all there is with the rank 2^t away, log P rounds",
     .source = "Thakur, Rabenseifner, Gropp 2005",
+    // Of messages to fold there are none, the long one, whose latency may be hidden, or both.
     .cost = both(growing(N) + e * ((3 - e) * beside(N) + (e - 1) * beside(n)) / 2 + n * kappa),
 };
 

@@ -79,14 +79,16 @@ Task event_tree(Group& g, Call call) {
 
 using namespace letters;
 
+constexpr Formula kLaterSegments = (m - 1) * (fan(n / m) + (1 - s) * (c - 1) * n * beta / m);
+
 extern constinit const Description event_tree_described{
     .collective = Collective::bcast,
     .run = &event_tree,
     .summary = "segments go down {} as they come, to each child by itself",
     .source = "Luo et al. 2018",
-    .cost = {.balanced = deep(n / m) + queue(n / m) + (m - 1) * (fan(n / m) + (1 - s) * (c - 1) * n * beta / m),
+    .cost = {.balanced = deep(n / m) + queue(n / m) + kLaterSegments,
              .after_last = below(n / m) + (m - 1) * fan_below(n / m) + s * any(0),
-             .mean = midway(n / m) + (m - 1) * (fan(n / m) + (1 - s) * (c - 1) * n * beta / m),
+             .mean = midway(n / m) + kLaterSegments,
              .waiting = d / P},
     .variants =
         {
@@ -98,9 +100,9 @@ extern constinit const Description event_tree_described{
             {.name = "event_knomial", .shape = &kQuadrinomial},
             {.name = "event_linear",
              .shape = &kFlat,
-             .balanced = deep(0) + (P - 1) * (g + n * beta),
-             .after_last = (any(0) + (P - 1) * (g + n * beta)) / P + w * any(n),
-             .mean = any(0) * (P - 1 + w) / P + (P - 1) * (g + n * beta) * (1 - 1 / m / 2)},
+             .balanced = deep(0) + one_by_one,
+             .after_last = (any(0) + one_by_one) / P + w * any(n),
+             .mean = any(0) * (P - 1 + w) / P + one_by_one * (1 - 1 / m / 2)},
             {.name = "event_topology", .shape = &kByPlaces},
         },
 };

@@ -45,9 +45,9 @@ extern constinit const Description linear_nonblocking_described{
     .run = &linear_nonblocking,
     .summary = "the root takes from all ranks at once",
     .source = "Stretto",
-    .cost = {.balanced = any(0) + (P - 1) * (n * beta + g),
+    .cost = {.balanced = any(0) + one_by_one,
              .after_last = any(n) + w * N * beta / P,
-             .mean = (any(0) + (P - 1) * (n * beta + g)) / P + w * (any(0) + (P - 1) * n * beta / 2),
+             .mean = (any(0) + one_by_one) / P + w * (any(0) + (P - 1) * n * beta / 2),
              .waiting = 1 / P},
     .variants =
         {

@@ -55,6 +55,7 @@ extern constinit const Description recursive_halving_described{
     .needs = {.commutative = true},
     .summary = "two ranks share what they have to reduce, log P rounds",
     .source = "Thakur, Rabenseifner, Gropp 2005",
+    // Of messages to fold there are none, the long one, whose latency may be hidden, or both.
     .cost = both(growing(N) + (P - 1) * n * gamma + N * kappa +
                  e * ((3 - e) * (beside(N) + N * gamma) + (e - 1) * beside(n)) / 2),
 };

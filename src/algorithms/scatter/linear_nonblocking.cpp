@@ -40,9 +40,9 @@ extern constinit const Description linear_nonblocking_described{
     .run = &linear_nonblocking,
     .summary = "the root sends to all ranks at once",
     .source = "Stretto",
-    .cost = {.balanced = any(0) + (P - 1) * (n * beta + g),
-             .after_last = w * any(n) + (any(0) + (P - 1) * (n * beta + g)) / P,
-             .mean = any(0) * (P - 1 + w) / P + (P - 1) * (n * beta + g) / 2,
+    .cost = {.balanced = any(0) + one_by_one,
+             .after_last = w * any(n) + (any(0) + one_by_one) / P,
+             .mean = any(0) * (P - 1 + w) / P + one_by_one / 2,
              .waiting = 1 / P},
     .variants =
         {
