@@ -25,7 +25,7 @@ from rich.console import Console
 from tables import make_console, make_table, with_interval
 
 from stretto.bench.report import format_ran, format_size
-from stretto.bench.request import is_native, parse_arrival, parse_sizes
+from stretto.bench.request import VARIANT_PREFIX, is_native, parse_arrival, parse_sizes
 from stretto.bench.stats import estimate_paired_ratio
 from stretto.cluster import cluster_if
 from stretto.tune.measure import Cell, Measurer, Observed, finalists, screen
@@ -74,7 +74,7 @@ def judge(cell: Cell, size: int, observed: Observed) -> Figure:
 
     forced = min(filter(is_native, costs), key=lambda name: float(np.median(costs[name])))
     best, ran, median_us = observed.best, observed.ran["default"], float(np.median(own)) / 1e3
-    return Figure(cell.collective, size, cell.arrival.text, ran, median_us, ratio("native"), ratio(best), best,
+    return Figure(cell.collective, size, cell.arrival.text, ran, median_us, ratio(NATIVE), ratio(best), best,
                   ratio(forced), forced)  # fmt: skip
 
 
@@ -84,10 +84,9 @@ def show(figures: Sequence[Figure], console: Console) -> None:
     headings = ("calls", "bytes", "arrival", "what ran", "us", "/ native", "/ best", "best", "/ forced", "forced")
     table = make_table("beyond the targets", headings, left=("calls", "arrival", "what ran", "best", "forced"))
     for each in missed:
-        ratios = [with_interval(*each.to_native), each.best, with_interval(*each.to_forced)]
         table.add_row(each.collective, format_size(each.bytes), each.arrival, format_ran(each.ran),
-                      f"{each.median_us:.1f}", ratios[0], with_interval(*each.to_best), *ratios[1:],
-                      each.forced.removeprefix("native:"))  # fmt: skip
+                      f"{each.median_us:.1f}", with_interval(*each.to_native), with_interval(*each.to_best), each.best,
+                      with_interval(*each.to_forced), each.forced.removeprefix(VARIANT_PREFIX))  # fmt: skip
     console.print(table)
     counts = [sum(getattr(each, what) for each in figures) for what in ("is_near_best", "is_unsure", "is_behind")]
     console.print(

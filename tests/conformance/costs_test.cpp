@@ -86,8 +86,13 @@ double ratio_to_model(const Algorithm& algorithm, const Cell& cell, bool of_tree
   return predicted_ns(algorithm, cell) / std::max(time_ns, 1.0);
 }
 
-bool is_close(const Algorithm& algorithm, const Cell& cell, bool of_tree) {
-  const double ratio = ratio_to_model(algorithm, cell, of_tree);
+double mean_to_model(const Algorithm& algorithm, const Cell& cell) {
+  const Taken taken = take(algorithm, cell, Times(static_cast<std::size_t>(cell.ranks)));
+  return algorithm.mean->value(terms_of(algorithm, cell)) / std::max(taken.mean_ns, 1.0);
+}
+
+// Whether it is within a quarter; prints the cell where not.
+bool is_close(double ratio, const Cell& cell) {
   const bool close = ratio > 1 / 1.25 && ratio < 1.25;
   if (!close) {
     std::printf("  %d ranks, %d a node, %zu bytes, arrival %d: %.2f of the model\n", cell.ranks, cell.ranks_per_node,
@@ -179,24 +184,14 @@ double share_of_close(std::span<const int> numbers, int cells) {
     int close = 0;
     const bool of_tree = held.ways == Ways::together_and_one_late;
     for (int i = 0; i < cells; ++i) {
-      close += is_close(algorithm, draw_cell(held, numbers, random), of_tree) ? 1 : 0;
+      const Cell cell = draw_cell(held, numbers, random);
+      close += is_close(ratio_to_model(algorithm, cell, of_tree), cell) ? 1 : 0;
     }
     std::printf("%s %s: %d of %d within a quarter\n", name_of(held.collective).data(), held.name, close, cells);
     EXPECT_GE(close, cells * 8 / 10) << name_of(held.collective) << " " << held.name;
     all_close += close;
   }
   return static_cast<double>(all_close) / (cells * static_cast<double>(std::size(kHeld)));
-}
-
-bool is_mean_close(const Algorithm& algorithm, const Cell& cell) {
-  const Taken taken = take(algorithm, cell, Times(static_cast<std::size_t>(cell.ranks)));
-  const double ratio = algorithm.mean->value(terms_of(algorithm, cell)) / std::max(taken.mean_ns, 1.0);
-  const bool close = ratio > 1 / 1.25 && ratio < 1.25;
-  if (!close) {
-    std::printf("  %d ranks, %d a node, %zu bytes: %.2f of the model's mean\n", cell.ranks, cell.ranks_per_node,
-                cell.bytes, ratio);
-  }
-  return close;
 }
 
 // What ranks that come together spend in a call in the mean, where some leave early.
@@ -206,12 +201,14 @@ TEST(Costs, OfTheMeanRankAreWithinAQuarterOfTheModel) {
   int all_close = 0;
   int rooted = 0;
   for (const Held& held : kHeld) {
-    if (find_algorithm(held.collective, held.name)->mean == find_algorithm(held.collective, held.name)->balanced)
-      continue;
     const Algorithm& algorithm = *find_algorithm(held.collective, held.name);
+    if (algorithm.mean == algorithm.balanced) continue;
     std::mt19937_64 random = sample_of(held);
     int close = 0;
-    for (int i = 0; i < kCells; ++i) close += is_mean_close(algorithm, draw_cell(held, kNumbers, random)) ? 1 : 0;
+    for (int i = 0; i < kCells; ++i) {
+      const Cell cell = draw_cell(held, kNumbers, random);
+      close += is_close(mean_to_model(algorithm, cell), cell) ? 1 : 0;
+    }
     std::printf("%s %s: mean time in %d of %d within a quarter\n", name_of(held.collective).data(), held.name, close,
                 kCells);
     EXPECT_GE(close, kCells * 7 / 10) << name_of(held.collective) << " " << held.name;

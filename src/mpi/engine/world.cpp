@@ -60,7 +60,7 @@ void World::know_machine(const Configuration& configuration) {
   }
   const bool chooses =
       std::ranges::any_of(kCollectives, [&](Collective collective) { return may_serve(configuration, collective); });
-  if (!chooses || !can_be_measured() || count_nodes(nodes_) == 1) return;
+  if (!chooses || !can_be_measured() || one_node()) return;
   const std::int64_t begin = monotonic_ns();
   machine_ = measure_in_brief(*channel_, carrier_.comm, topology_of(*channel_, nodes_));
   if (!configuration.verbose || carrier_.rank != 0) return;
