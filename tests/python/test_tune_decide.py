@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from stretto.bench.request import Arrival
+from stretto.tune.candidates import without
 from stretto.tune.choices import NONE, ask_choices
 from stretto.tune.decide import choose_along, threshold
 from stretto.tune.measure import Cell, Measurer, Observed
@@ -129,6 +130,46 @@ def test_rules_differ_by_arrivals_only_where_these_are_noticed(
     rules = tune_calls(measurer, Calls("allreduce", 8, 1, (8,)), patterns, Share(measurer, 1), lambda _: None)
     assert {rule.arrivals: rule.algorithm for rule in rules} == expected
     assert sum(len(rule.measured) for rule in rules) == 2
+
+
+class Crossing(Measurer):
+    """Whose best algorithms are others at 8 bytes than at 64 KiB, ours and those that the library can be forced to."""
+
+    def __init__(self) -> None:
+        super().__init__("nobody", None, 1, None, None)
+
+    def measure(
+        self, cell: Cell, algorithms: tuple[str, ...], sizes: Sequence[int], budget_s: float | None
+    ) -> dict[int, Observed]:
+        found = {}
+        for size in sizes:
+            good, bad = ("tree", "ring") if size < 1024 else ("ring", "tree")
+            costs = {"native": 1.0, "passthrough": 1.0, "default": 0.9, good: 0.3, bad: 0.6,
+                     f"native:{good}": 0.5, f"native:{bad}": 0.8}  # fmt: skip
+            asked = {name: cost for name, cost in costs.items() if budget_s is None or name in algorithms}
+            found[size] = Observed({name: np.full(10, cost) for name, cost in asked.items()}, {})
+        return found
+
+
+def test_the_middle_is_compared_with_what_the_library_can_be_forced_to() -> None:
+    measurer = Crossing()
+    calls = Calls("allreduce", 8, 1, (8, 65536))
+    rules = tune_calls(measurer, calls, [Arrival("balanced")], Share(measurer, 2), lambda _: None)
+    assert [rule.algorithm for rule in rules] == ["tree", "ring"]
+    names = {evidence.size: set(evidence.figures) for rule in rules for evidence in rule.measured}
+    assert len(names) == 3 and all({"native:ring", "native:tree", "tree", "ring"} <= seen for seen in names.values())
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("stretto-bench: allreduce, ring, 8 bytes, iteration 3: wrong", ("native", "native:*")),
+        ("stretto-bench: allreduce, native:ring, 8 bytes, iteration 3: wrong", ("native", "ring")),
+        ("mpirun native,native:*,ring ended with exit code 1", None),
+    ],
+)
+def test_what_is_named_as_wrong_is_left_out(said: str, left: tuple[str, ...] | None) -> None:
+    assert without(("native", "native:*", "ring"), said) == left
 
 
 SIZES = (8, 256, 4 << 10, 64 << 10, 1 << 20, 8 << 20)

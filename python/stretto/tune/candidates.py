@@ -6,11 +6,13 @@ import os
 from collections.abc import Sequence
 
 from stretto.algorithms import Algorithm, load_registry
+from stretto.bench.request import VARIANT_PREFIX
 from stretto.tune.choices import NONE, Answer, ask_choices
 from stretto.tune.rules import NATIVE, PASSED_ON
 
 # The formulas are within a quarter of the model for most calls, and the model is no machine.
 _HOPELESS = 3.0
+FORCED = f"{VARIANT_PREFIX}*"  # all that the MPI library can be forced to
 # Within nodes in their memory, between them by messages.
 _IN_MEMORY = {
     "allreduce": ("hierarchical(arrival_stripes,recursive_doubling)", "hierarchical(arrival_stripes,ring)"),
@@ -46,7 +48,7 @@ def find_candidates(collective: str, ranks: int, nodes: int, sizes: Sequence[int
         known = list(dict.fromkeys([*known, *considered, *in_memory]))
         if machine != NONE:
             known = [name for name in known if not _is_hopeless(name, answers)]
-    return (NATIVE, PASSED_ON, "native:*", "default", *known)
+    return (NATIVE, PASSED_ON, FORCED, "default", *known)
 
 
 def _is_hopeless(name: str, answers: list[Answer]) -> bool:
@@ -55,8 +57,10 @@ def _is_hopeless(name: str, answers: list[Answer]) -> bool:
 
 
 def without(candidates: Sequence[str], said: str) -> tuple[str, ...] | None:
-    """Those that are left where the benchmark's driver refused or gave up with these words, None if they name none."""
-    if "native:*" in candidates and "native:*" in said:
-        return tuple(name for name in candidates if name != "native:*")
-    named = [name for name in candidates if f", {name}, " in said]
-    return tuple(name for name in candidates if name not in named) if named else None
+    """Those that are left where the benchmark's driver gave up with these words, None if they name none."""
+
+    def is_named(candidate: str) -> bool:
+        return f", {candidate}, " in said or (candidate == FORCED and f", {VARIANT_PREFIX}" in said)
+
+    left = tuple(candidate for candidate in candidates if not is_named(candidate))
+    return left if len(left) < len(candidates) else None

@@ -188,8 +188,7 @@ def screen(measurer: Measurer, cell: Cell, sizes: Sequence[int]) -> dict[int, Ob
             left = without(candidates, str(error))
             if left is None or NATIVE not in left:
                 raise
-            if "native:*" in left or "native:*" not in candidates:
-                measurer.wrong.append(str(error))
+            measurer.wrong.append(str(error))
             candidates = left
 
 

@@ -10,7 +10,7 @@ from stretto.bench.request import Arrival
 from stretto.tune.candidates import on_boards
 from stretto.tune.choices import NONE, ask_choices
 from stretto.tune.decide import choose_along, threshold
-from stretto.tune.measure import Cell, Measurer, finalists, measure_again, screen
+from stretto.tune.measure import Cell, Measurer, finalists, is_choosable, measure_again, screen
 from stretto.tune.rules import ANY, EVEN, NATIVE, PASSED_ON, UNEVEN, Evidence, Rule
 
 _LONGEST_S, _LEAST_S = 6.0, 0.5  # of a final run, where no budget says less
@@ -114,10 +114,20 @@ def _refine(measurer: Measurer, calls: Calls, group: _Group, found: dict[int, li
             continue
         middle = math.isqrt(below * above) // _WIDTH * _WIDTH
         tell(f"{calls.collective}, {calls.ranks} ranks: {middle} bytes, between {first} and {second}")
-        names = tuple(dict.fromkeys((NATIVE, PASSED_ON, "default", first, second)))
+        forced = _best_forced(found[below] + found[above])
+        names = tuple(dict.fromkeys((NATIVE, PASSED_ON, "default", first, second, *forced)))
         found[middle] = [
             measure_again(measurer, calls.cell(pattern), middle, names, _LONGEST_S / 2) for pattern in group.patterns
         ]
+
+
+def _best_forced(measured: Sequence[Evidence]) -> list[str]:
+    """Of what the MPI library can be forced to, the best of each."""
+    return [
+        min(forced, key=lambda name: evidence.figures[name].ns)
+        for evidence in measured
+        if (forced := [name for name in evidence.figures if not is_choosable(name) and name != NATIVE])
+    ]
 
 
 def _rules(calls: Calls, arrivals: str, found: dict[int, list[Evidence]]) -> list[Rule]:
