@@ -52,7 +52,9 @@ def test_rules_are_found_and_checked(stretto: Stretto, tmp_path: Path) -> None:
             assert low <= 1 or middle <= allowed, "nothing is chosen that is behind the MPI library's own, beyond doubt"
             assert evidence["algorithm"]["native"]["to_native"] == [1, 1, 1]
             assert any(name.startswith("native:") for name in evidence["algorithm"]), "what it can be forced to"
-            assert {"recursive_doubling", "slot_exchange"} & set(evidence["algorithm"]) or evidence["bytes"] == 0
+            # In the middle between two lengths only what is best at either is measured.
+            if rule["collective"] == "allreduce" and evidence["bytes"] in (8, 32 << 10):
+                assert {"recursive_doubling", "slot_exchange"} <= set(evidence["algorithm"])
     assert [path for path in tmp_path.iterdir() if path != file] == [], "nothing else is left"
     done = stretto("tune", "check", str(file))
     assert done.returncode == 0 and "rules, measured with " in done.stdout
@@ -60,8 +62,13 @@ def test_rules_are_found_and_checked(stretto: Stretto, tmp_path: Path) -> None:
     done = stretto("tune", "check", str(file), "--json", str(record), "--", *LAUNCHER)
     cells = json.loads(record.read_text())["cells"]
     assert len(cells) == sum(len(rule["measured"]) for rule in content["rule"])
-    # What the file says has run: names of algorithms, and for "default" what that names.
-    assert all(set(cell["ran"]) == {cell["rule"]} for cell in cells if cell["rule"] != "default")
+    for cell in cells:
+        rules = [rule for rule in content["rule"] if rule["collective"] == cell["collective"]]
+        if any(rule["algorithm"] == "default" for rule in rules):
+            continue  # which names other algorithms
+        # Ranks that share cores may be apart under any pattern: then the rule for the others serves, too.
+        others = {rule["algorithm"] for rule in rules if rule["arrivals"] != "any"}
+        assert {cell["rule"]} <= set(cell["ran"]) <= {cell["rule"], *others}, cell
     assert re.search(r"of \d+ cells \d+ are within 5% of the best", done.stdout), done.stdout + done.stderr
     done = stretto("tune", "explain", "allreduce", "8", "--ranks", "3", "--rules", str(file))
     assert done.returncode == 0 and "by the rule of" in done.stdout and "measured at 8" in done.stdout
