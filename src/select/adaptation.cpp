@@ -232,8 +232,16 @@ void Adaptation::charge(const Rest& rest) {
   const int at_rest = resting_ == Arm::ours ? position_ - trial_ : 0;
   const double more = tried * (costs - 1) + at_rest * (costs * rest.dearer - 1);
   if (knowledge.trusted()) {
-    seems_saved_ns_ += native_ns * (tried * (1 - ratio.value) + at_rest * (1 - ratio.value * rest.dearer));
-    unsure_ns_ += native_ns * (tried + at_rest * rest.dearer) * (ratio.high - ratio.value);
+    // The mean of all that is remembered is less noisy than that of the latest trial, which follows drift.
+    const MeanCost& native = knowledge.costs[index_of(Arm::native)];
+    const double saved = tried * (1 - ratio.value) + at_rest * (1 - ratio.value * rest.dearer);  // of native calls
+    savings_.native_ns += native.mean_ns() * position_;
+    savings_.saved_ns += native.mean_ns() * saved;
+    const double native_error = steady_exp(kDeviations * std::sqrt(native.variance())) - 1;
+    savings_.unsure_ns += native.mean_ns() * ((tried + at_rest * rest.dearer) * (ratio.high - ratio.value) +
+                                              std::abs(saved) * native_error);
+  } else {
+    savings_.native_ns += native_ns * position_;
   }
   owed_ns_ += native_ns * (knowledge.free > 0 ? std::min(more, 0.0) : more);
   native_total_ns_ += position_ * native_ns;
@@ -246,25 +254,34 @@ void Adaptation::plan(Knowledge& knowledge, bool moved, const Rest& before) {
   if (in_doubt && knowledge.free >= 2 * kBlock * kPairs) {
     // What is new is tried once it has been seen to stay.
     const bool is_new = moved && !trusted;
-    if (!is_new) resting_ = Arm::native;
+    if (!is_new && !watches_) resting_ = Arm::native;
     return begin_cycle(is_new ? kFirstRest : 0, is_new ? 0 : kPairs);
   }
   knowledge.free = 0;
-  plan_counted(knowledge, moved, before);
+  const Cycle wanted = wanted_cycle(knowledge, moved, before);
+  if (watches_) return begin_cycle(wanted.rest, wanted.pairs);
+  plan_counted(knowledge, wanted);
 }
 
-void Adaptation::plan_counted(const Knowledge& knowledge, bool moved, const Rest& before) {
+// Were nothing promised.
+Adaptation::Cycle Adaptation::wanted_cycle(const Knowledge& knowledge, bool moved, const Rest& before) const {
+  const bool trusted = knowledge.trusted();
+  const Ratio ratio = knowledge.ratio();
+  const int rest = whole_looks(moved || before.changed ? kFirstRest : std::clamp(2 * rest_, kFirstRest, longest_rest_));
+  // Ours may have become dearer while native has not.
+  const bool sure = ratio.high * before.dearer < (before.changed ? kMuchLess : 1);
+  const double known = ratio.high < kMuchLess ? 1 : knowledge.costs[index_of(Arm::ours)].calls() / kRemembered;
+  const double try_every = known * std::max<double>(kTrialEvery, kBlock * (1 / ratio.value - 1) / kTrialCost);
+  return {rest, !trusted ? kPairs : sure && since_trial_ + rest < try_every ? 0 : 1};
+}
+
+void Adaptation::plan_counted(const Knowledge& knowledge, const Cycle& wanted) {
   const bool trusted = knowledge.trusted();
   const Ratio ratio = knowledge.ratio();
   const auto affordable = [&](int calls, double ratio_at_most) {
     return calls * (ratio_at_most - 1) * knowledge.native_ns <= budget_ns();
   };
-  int rest = whole_looks(moved || before.changed ? kFirstRest : std::clamp(2 * rest_, kFirstRest, longest_rest_));
-  // Ours may have become dearer while native has not.
-  const bool sure = ratio.high * before.dearer < (before.changed ? kMuchLess : 1);
-  const double known = ratio.high < kMuchLess ? 1 : knowledge.costs[index_of(Arm::ours)].calls() / kRemembered;
-  const double try_every = known * std::max<double>(kTrialEvery, kBlock * (1 / ratio.value - 1) / kTrialCost);
-  int pairs = !trusted ? kPairs : sure && since_trial_ + rest < try_every ? 0 : 1;
+  auto [rest, pairs] = wanted;
   resting_ = Arm::native;
   if (trusted && ratio.value < 1) {
     const double at_most = std::max(ratio.high, kUnseen);

@@ -33,6 +33,7 @@ struct SeenCall {
 
 /// How far apart ranks arrive, measured by what a native call takes: the MIF of Alizadeh 2021, 7.2.6.
 enum class ArrivalClass : std::uint8_t { balanced, uneven, far_apart };
+inline constexpr std::size_t kArrivalClasses = 3;
 
 /// What calls of one arm cost, the latest of which count most.
 class MeanCost {
@@ -70,8 +71,10 @@ class Adaptation {
   static constexpr int kLooks = 8;            // measured calls of a rest
   static constexpr std::size_t kMostMeasured = 2 * kBlock * kMostPairs + kLooks;  // calls of a cycle
 
-  /// A lesson comes `learn_after` calls after its measured calls, or later: see pass(). `soon`: no later.
-  explicit Adaptation(int learn_after, bool soon = true) : learn_after_(learn_after), soon_(soon) {
+  /// A lesson comes `learn_after` calls after its measured calls, or later: see pass(). `soon`: no later. `watches`:
+  /// Stretto's arm serves all calls but those of trials, whatever these say.
+  explicit Adaptation(int learn_after, bool soon = true, bool watches = false)
+      : learn_after_(learn_after), soon_(soon), watches_(watches) {
     begin_cycle(kFirstRest, soon ? kPairs : kMostPairs);
   }
 
@@ -93,6 +96,8 @@ class Adaptation {
   /// What the exchange has brought, of all measured calls of the cycle, in order; and what a lesson takes a rank.
   void learn(std::span<const SeenCall> seen, std::int64_t lesson_ns);
 
+  /// As the latest lesson has it.
+  ArrivalClass arrivals() const { return class_; }
   /// Calls of Stretto's arm.
   std::int64_t ours() const { return ours_; }
   /// What all calls that were learnt of would have taken natively, by how much less they are taken to have cost, and by
@@ -102,7 +107,7 @@ class Adaptation {
     double saved_ns = 0;
     double unsure_ns = 0;
   };
-  Savings savings() const { return {native_total_ns_, seems_saved_ns_, unsure_ns_}; }
+  Savings savings() const { return savings_; }
 
  private:
   // What our arm costs in terms of native's, at least and at most.
@@ -133,6 +138,10 @@ class Adaptation {
     Ratio ratio() const;
   };
 
+  struct Cycle {
+    int rest = 0;   // calls
+    int pairs = 0;  // of blocks
+  };
   void begin_cycle(int rest, int pairs);
   void place();
   static Arm arm_of_trial(int call);
@@ -143,10 +152,12 @@ class Adaptation {
   // With a third of what is promised: what is known of both arms are estimates.
   double budget_ns() const { return kBehind / 3 * native_total_ns_ - owed_ns_; }
   void plan(Knowledge& knowledge, bool moved, const Rest& before);
-  void plan_counted(const Knowledge& knowledge, bool moved, const Rest& before);
+  Cycle wanted_cycle(const Knowledge& knowledge, bool moved, const Rest& before) const;
+  void plan_counted(const Knowledge& knowledge, const Cycle& wanted);
 
   const int learn_after_;
   const bool soon_;
+  const bool watches_;
   // Of the cycle, in calls.
   int rest_ = 0;
   int trial_ = 0;
@@ -159,13 +170,12 @@ class Adaptation {
   Arm arm_ = Arm::native;
   bool measured_ = false;
 
-  std::array<Knowledge, 3> known_{};  // by arrival class
+  std::array<Knowledge, kArrivalClasses> known_{};  // by arrival class
   ArrivalClass class_ = ArrivalClass::balanced;
   std::int64_t ours_ = 0;
   double native_total_ns_ = 0;  // that all calls would have taken natively
   double owed_ns_ = 0;          // by which they have cost more, half of what is not sure included
-  double seems_saved_ns_ = 0;   // by which all calls seem to have cost less
-  double unsure_ns_ = 0;
+  Savings savings_;
 };
 
 }  // namespace stretto

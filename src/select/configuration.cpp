@@ -42,30 +42,34 @@ void read_choice(Configuration& configuration, Collective collective, Form form,
   }
 }
 
-void read_switch(const char* variable, std::string_view off, std::string_view on, bool& target, std::string& error) {
+// One of the values that `choices` name, in the order in which a message offers them.
+template <typename Value, std::size_t N>
+void read_one_of(const char* variable, const std::pair<std::string_view, Value> (&choices)[N], Value& target,
+                 std::string& error) {
   const char* value = setting(variable);
   if (value == nullptr) return;
-  if (value != off && value != on) {
-    error = complaint(variable, value, std::string(off) + " or " + std::string(on));
-    return;
+  std::string offered;
+  for (std::size_t i = 0; i < N; ++i) {
+    const auto& [name, choice] = choices[i];
+    if (name == value) {
+      target = choice;
+      return;
+    }
+    offered += std::string(i == 0 ? "" : i + 1 == N ? " or " : ", ") + std::string(name);
   }
-  target = value == on;
+  error = complaint(variable, value, offered);
 }
 
-void read_background(Background& background, std::string& error) {
-  constexpr std::pair<std::string_view, Background> kChoices[] = {{"auto", Background::automatic},
-                                                                  {"off", Background::off},
-                                                                  {"polled", Background::polled},
-                                                                  {"thread", Background::thread}};
-  const char* value = setting("STRETTO_BACKGROUND");
-  if (value == nullptr) return;
-  for (const auto& [name, choice] : kChoices) {
-    if (name != value) continue;
-    background = choice;
-    return;
-  }
-  error = complaint("STRETTO_BACKGROUND", value, "auto, off, polled or thread");
+void read_switch(const char* variable, std::string_view off, std::string_view on, bool& target, std::string& error) {
+  read_one_of(variable, {std::pair{off, false}, std::pair{on, true}}, target, error);
 }
+
+constexpr std::pair<std::string_view, Background> kBackgrounds[] = {{"auto", Background::automatic},
+                                                                    {"off", Background::off},
+                                                                    {"polled", Background::polled},
+                                                                    {"thread", Background::thread}};
+constexpr std::pair<std::string_view, Adapt> kAdapts[] = {
+    {"off", Adapt::off}, {"watch", Adapt::watch}, {"on", Adapt::on}};
 
 std::optional<std::size_t> parse_number(std::string_view text) {
   std::size_t number = 0;
@@ -212,7 +216,7 @@ std::uint64_t Configuration::fingerprint() const {
   mix(single_copy ? 1 : 0);
   mix(hwloc ? 1 : 0);
   mix(remote_words ? 1 : 0);
-  mix(adapt ? 1 : 0);
+  mix(static_cast<std::uint64_t>(adapt));
   mix(check ? 1 : 0);
   mix(static_cast<std::uint64_t>(background));
   mix(shared_memory_bytes.value_or(~std::uint64_t{0}));
@@ -232,9 +236,9 @@ Configuration read_configuration(std::string& error) {
   read_switch("STRETTO_DETERMINISTIC", "0", "1", configuration.deterministic, error);
   read_switch("STRETTO_CMA", "off", "auto", configuration.single_copy, error);
   read_switch("STRETTO_HWLOC", "off", "auto", configuration.hwloc, error);
-  read_background(configuration.background, error);
+  read_one_of("STRETTO_BACKGROUND", kBackgrounds, configuration.background, error);
   read_background_cores(configuration.background_cores, error);
-  read_switch("STRETTO_ADAPT", "off", "on", configuration.adapt, error);
+  read_one_of("STRETTO_ADAPT", kAdapts, configuration.adapt, error);
   read_switch("STRETTO_CHECK", "0", "1", configuration.check, error);
   read_switch("STRETTO_VERBOSE", "0", "1", configuration.verbose, error);
   if (const auto mebibytes = read_number("STRETTO_SHM_MAX_MIB", {0, 1U << 20, ": MiB, 0 for no shared memory"}, error))

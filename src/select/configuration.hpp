@@ -55,6 +55,13 @@ enum class Background {
   automatic  // a thread if MPI is initialised with MPI_THREAD_MULTIPLE anyway, else polled
 };
 
+/// What comes of what calls have taken (select/adaptation.hpp).
+enum class Adapt {
+  off,    // it is not measured
+  watch,  // it is told at the end of the job
+  on      // it chooses, too
+};
+
 class TunedRules;
 
 struct Configuration {
@@ -73,7 +80,7 @@ struct Configuration {
   std::shared_ptr<const TunedRules> rules;  // what the file has; null where there is none, or it is of no use here
   ProfileSettings profile;
   bool remote_words = false;  // STRETTO_REMOTE_WORDS, or a choice needs them: made in MPI_Init, for rendezvous_tree
-  bool adapt = false;         // STRETTO_ADAPT: what serves calls of a kind is chosen by what they have taken
+  Adapt adapt = Adapt::off;   // STRETTO_ADAPT
   bool check = false;         // STRETTO_CHECK: all ranks compare their calls before they make them
   bool verbose = false;       // STRETTO_VERBOSE
 

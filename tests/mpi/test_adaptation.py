@@ -1,4 +1,4 @@
-"""STRETTO_ADAPT=on: what serves calls changes by what they have taken, and results do not."""
+"""STRETTO_ADAPT: what serves calls changes by what they have taken, or only what is told, and results do not."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 from mpi_jobs import Outcome, open_mpi_only, run_mpi, stretto_env
+
+from stretto.profile.files import open_profile
+from stretto.profile.savings import read_savings
 
 Compiled = Callable[..., Path]
 
@@ -45,6 +48,22 @@ def test_both_arms_serve_every_kind(compiled: Compiled, ranks: int) -> None:
         ran = outcome.lines(f"stretto: {collective}: ")
         assert any(line.startswith("native ran") for line in ran), ran
         assert any(not line.startswith("native") and "ran" in line for line in ran), ran
+
+
+@pytest.mark.parametrize("ranks", (2, 5))
+def test_what_the_rule_saves_is_watched(compiled: Compiled, tmp_path: Path, ranks: int) -> None:
+    env = stretto_env(adapt="watch", profile=tmp_path)
+    outcome = run_mpi([compiled("mpi/adaptation.c"), "2000"], ranks, env).check()
+    told = said(outcome)
+    savings = read_savings(open_profile(tmp_path))
+    for collective in ("barrier", "bcast", "reduce", "allreduce"):
+        # Natively go trials, most of them in the beginning.
+        assert 0.6 * told[collective].calls < told[collective].ours < told[collective].calls
+        kinds = [saving for saving in savings if saving.operation.lower() == collective]
+        assert sum(kind.calls for kind in kinds) == told[collective].calls
+        assert sum(kind.ours for kind in kinds) == told[collective].ours
+        assert sum(kind.native for kind in kinds) == pytest.approx(told[collective].native_s, rel=0.01)
+        assert all(0 < sum(kind.arrivals.values()) <= kind.calls for kind in kinds)
 
 
 def test_nothing_is_chosen_so_unless_asked_for(compiled: Compiled) -> None:

@@ -60,6 +60,21 @@ def communicator(index: int, identity: int, size: int, rank: int, matched: bool 
     }
 
 
+def saved(collective: str, saved_ns: int, arrivals: Sequence[int], from_bytes: int = 8) -> dict[str, Any]:
+    """1000 calls of 10 us natively, 900 of them Stretto's."""
+    return {
+        "fact": "saved",
+        "collective": collective,
+        "from_bytes": from_bytes,
+        "calls": 1000,
+        "ours": 900,
+        "native_ns": 10_000_000,
+        "saved_ns": saved_ns,
+        "unsure_ns": 500_000,
+        "arrivals": list(arrivals),
+    }
+
+
 def header(rank: int, size: int, *, magic: bytes = b"STRETTOP", version: int = 2, finished: int = 1, run: int = 7,
            facts_bytes: int = 0, facts_lost: int = 0, capacity: int = 100, begun: int = 0, lost: int = 0,
            host: str = "node", layout: Any = LAYOUT, record_bytes: int = 64) -> bytes:  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from chromium import EXECUTABLE, Page, chromium_page
 from cli_support import Stretto
-from profile_writer import Call, write_job, write_rank
+from profile_writer import Call, saved, write_job, write_rank
 
 from stretto.profile.files import NON_BLOCKING, open_profile
 from stretto.profile.summary import Summary, summarise
@@ -59,7 +59,8 @@ def training(directory: Path) -> Path:
             now = last + 2 * MS
     module = {"fact": "module", "path": "/no/such/train", "base": 0x7000_0000, "begin": 0x7000_0000, "end": 0x7000_1000}
     for rank, calls in enumerate(ranks):
-        write_rank(directory, rank, RANKS, calls, [module], host=f"node{rank // 4}", capacity=10 * len(calls))
+        facts = [module, saved("allreduce", 4_000_000, [300, 600, 100])] if rank == 0 else [module]
+        write_rank(directory, rank, RANKS, calls, facts, host=f"node{rank // 4}", capacity=10 * len(calls))
     return directory
 
 
@@ -167,6 +168,9 @@ def test_every_figure_shows_the_profile(page: Page, tmp_path: Path) -> None:
     assert column(page, "ranks", 0) == [str(one.rank) for one in summary.stragglers]
     assert column(page, "worst", 2) == [str(call.sequence) for call in summary.worst_calls]
     assert len(column(page, "sites", 0)) == len(STEP)
+    assert [column(page, "savings", index) for index in range(7)] == [
+        ["Allreduce"], ["uneven"], ["8"], ["1,000"], ["90.0 %"], ["10 ms"], ["4 ms ± 500 \u00b5s"]
+    ]  # fmt: skip
 
 
 @needs_chromium

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import Compile, Stretto
-from profile_writer import Call, communicator, write_job, write_rank
+from profile_writer import Call, communicator, saved, write_job, write_rank
 
 from stretto.profile import sample
 from stretto.profile.files import NON_BLOCKING, open_profile
@@ -118,6 +118,22 @@ def test_shares_by_operation_and_class(tmp_path: Path) -> None:
         ("Iallreduce", "0-1 KB"): 1,
     }
     assert summary.span == pytest.approx(0.019)
+
+
+@pytest.mark.parametrize(("saved_ns", "words"), [(5_000_000, "saved 4 ms"), (-3_000_000, "lost 4 ms")])
+def test_what_stretto_has_saved_is_told(tmp_path: Path, stretto: Stretto, saved_ns: int, words: str) -> None:
+    facts = [saved("bcast", -1_000_000, [0, 0, 1000], 0), saved("allreduce", saved_ns, [100, 800, 100], 1024)]
+    for rank in range(2):
+        write_rank(tmp_path, rank, 2, [Call(1 * MS, 2 * MS)], facts if rank == 0 else [])
+    savings = {saving.operation: saving for saving in summary_of(tmp_path).savings}
+    assert set(savings) == {"Bcast", "Allreduce"}
+    told = savings["Allreduce"]
+    assert (told.from_bytes, told.calls, told.ours, told.mostly) == (1024, 1000, 900, "uneven")
+    assert (told.native, told.saved, told.unsure) == pytest.approx((0.01, saved_ns * 1e-9, 0.0005))
+    shown = stretto("report", str(tmp_path)).stdout
+    assert f"Stretto has {words} (±1 ms) of the 20 ms that" in " ".join(shown.split())
+    assert re.search(r"Allreduce +│ uneven +│ +1,024 │ +1,000 │ +90.0 % │ +10 ms │ +-?[35] ms │ +500 us", shown)
+    assert json.loads(stretto("report", "--json", str(tmp_path)).stdout)["savings"][0]["calls"] == 1000
 
 
 def test_parts_add_up_to_the_whole(tmp_path: Path) -> None:

@@ -40,12 +40,20 @@ constexpr int kUncounted = 100;
 constexpr int kSoon = 1;
 constexpr int kLater = 16;
 
-Outcome run(const std::vector<Pattern>& patterns, std::uint64_t seed, int learn_after = kSoon, double deviation = 0.3,
-            std::int64_t lesson_ns = 500, double drifts = 0) {
+// How the calls are, and what chooses.
+struct Setting {
+  Adaptation adaptation{kSoon};
+  double deviation = 0.3;  // of the logarithm of what calls take
+  double drifts = 0;       // by which part native and ours become slower and faster together, all the time
+  std::int64_t lesson_ns = 500;
+};
+
+Outcome run(const std::vector<Pattern>& patterns, std::uint64_t seed, const Setting& setting = {}) {
+  const double deviation = setting.deviation;
   std::mt19937_64 random(seed);
   std::lognormal_distribution<double> noise(-deviation * deviation / 2, deviation);  // mean 1
   std::bernoulli_distribution preempted(0.005);
-  Adaptation adaptation(learn_after);
+  Adaptation adaptation = setting.adaptation;
   std::vector<SeenCall> seen, told;
   std::vector<int> calls_under(patterns.size());
   std::size_t pattern = 0;
@@ -54,7 +62,7 @@ Outcome run(const std::vector<Pattern>& patterns, std::uint64_t seed, int learn_
   for (int call = 0; call < kCalls; ++call) {
     if (call % kSame == 0) pattern = random() % patterns.size();
     const Pattern& now = patterns[pattern];
-    const double drift = 1 + drifts * std::sin(call / 300.0);
+    const double drift = 1 + setting.drifts * std::sin(call / 300.0);
     const double native_takes = drift * now.native_ns;
     const double takes = adaptation.arm() == Adaptation::Arm::ours ? drift * now.ours_ns : native_takes;
     if (adaptation.is_measured()) {
@@ -75,7 +83,7 @@ Outcome run(const std::vector<Pattern>& patterns, std::uint64_t seed, int learn_
         seen.clear();
         break;
       case Adaptation::Due::lesson:
-        adaptation.learn(told, lesson_ns);
+        adaptation.learn(told, setting.lesson_ns);
         break;
     }
   }
@@ -90,13 +98,12 @@ Outcome run(const std::vector<Pattern>& patterns, std::uint64_t seed, int learn_
 
 constexpr int kSeeds = 100;
 
-// `deviation`: of the logarithm of what calls take; `drifts`: by which part native and ours become slower and faster
-// together, all the time. Of how many runs the promise was broken, and by how much at worst.
+// Of how many runs the promise was broken, and by how much at worst.
 struct Promise {
   int broken = 0;
   double worst = 0;
 };
-Promise run_programs(double deviation, double drifts) {
+Promise run_programs(const Setting& setting) {
   const std::vector<std::vector<Pattern>> programs = {
       {{100, 1000, 1100}, {5000, 1000, 500}, {50'000, 1200, 300}},  // better where ranks are uneven
       {{100, 1000, 2000}},                                          // never better
@@ -110,7 +117,7 @@ Promise run_programs(double deviation, double drifts) {
   Promise promise;
   for (const std::vector<Pattern>& program : programs) {
     for (int seed = 0; seed < kSeeds; ++seed) {
-      const Outcome outcome = run(program, static_cast<std::uint64_t>(seed), kSoon, deviation, 500, drifts);
+      const Outcome outcome = run(program, static_cast<std::uint64_t>(seed), setting);
       promise.worst = std::max(promise.worst, outcome.worst);
       if (outcome.worst > 1 + Adaptation::kBehind) ++promise.broken;
     }
@@ -119,25 +126,25 @@ Promise run_programs(double deviation, double drifts) {
 }
 
 TEST(Adaptation, IsNeverMoreThanAPercentBehind) {
-  const Promise promise = run_programs(0.3, 0);
+  const Promise promise = run_programs({.deviation = 0.3});
   EXPECT_EQ(promise.broken, 0) << "of 800 runs, at worst " << promise.worst;
 }
 
 // Calls of some us on ranks that share cores: what they take differs by as much as here.
 TEST(Adaptation, IsSeldomMoreBehindWhereCallsDifferALot) {
-  const Promise promise = run_programs(0.7, 0);
+  const Promise promise = run_programs({.deviation = 0.7});
   EXPECT_LE(promise.broken, 8) << "of 800 runs, at worst " << promise.worst;
 }
 
 TEST(Adaptation, IsNotLedAstrayByDrift) {
-  const Promise promise = run_programs(0.3, 0.5);
+  const Promise promise = run_programs({.deviation = 0.3, .drifts = 0.5});
   EXPECT_LE(promise.broken, 2) << "of 800 runs, at worst " << promise.worst;
 }
 
 TEST(Adaptation, TakesUpWhatIsBetter) {
   for (const int learn_after : {kSoon, kLater}) {
     for (int seed = 0; seed < kSeeds; ++seed) {
-      const Outcome outcome = run({{100, 1000, 600}}, static_cast<std::uint64_t>(seed), learn_after);
+      const Outcome outcome = run({{100, 1000, 600}}, static_cast<std::uint64_t>(seed), {Adaptation(learn_after)});
       EXPECT_GE(outcome.ours, kCalls * 7 / 10) << "seed " << seed;
       EXPECT_LE(outcome.played, 0.72) << "seed " << seed;
     }
@@ -177,6 +184,21 @@ TEST(Adaptation, SaysWhatItHasSavedAsSurelyAsItDoes) {
   EXPECT_LE(outside, kSeeds / 20);
   EXPECT_NEAR(says, saved, 0.15 * saved);
   EXPECT_LE(unsure, 0.5 * saved) << "it says nothing";
+}
+
+// Whoever only watches has what the rule has, but for trials, and is told what that is worth.
+TEST(Adaptation, WatchesWhatStrettoSavesAndCosts) {
+  for (const double ours_ns : {200.0, 600.0, 2000.0}) {
+    int outside = 0;
+    for (int seed = 0; seed < kSeeds; ++seed) {
+      const Outcome outcome =
+          run({{100, 1000, ours_ns}}, static_cast<std::uint64_t>(seed), {Adaptation(kSoon, true, true)});
+      EXPECT_GE(outcome.ours, kCalls * 9 / 10) << "seed " << seed;
+      EXPECT_EQ(outcome.says.saved_ns > 0, ours_ns < 1000) << "seed " << seed;
+      if (std::abs(outcome.says.saved_ns - outcome.saved_ns) > outcome.says.unsure_ns) ++outside;
+    }
+    EXPECT_LE(outside, kSeeds / 10) << "where ours takes " << ours_ns;
+  }
 }
 
 // A program of few calls: the rule's all the time.

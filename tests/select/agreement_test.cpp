@@ -75,7 +75,7 @@ struct Agreed {
         meets_soon(sometimes(random, 2)),
         one_clock(nodes == 1) {
     configuration.deterministic = sometimes(random, 4);
-    configuration.adapt = !sometimes(random, 4);
+    configuration.adapt = sometimes(random, 4) ? Adapt::off : sometimes(random, 4) ? Adapt::watch : Adapt::on;
     for (const Algorithm& algorithm : algorithms()) {
       if (sometimes(random, 200)) configuration.choice(algorithm.collective) = {Choice::Kind::forced, &algorithm};
     }
@@ -105,7 +105,8 @@ class VirtualRank {
     if (error.empty()) rules_ = rules.table_of(agreed.ranks, agreed.nodes);
     const MachineFile machine = read_machine(agreed.machine, "machine", error = "");
     forecast_ = std::make_unique<Forecast>(machine.machine, NodeLayout{agreed.ranks, agreed.nodes}, kBesideOpenMpi);
-    for (auto& kind : kinds_) kind.emplace(agreed.meets_soon ? 1 : 16, agreed.meets_soon);
+    const bool watches = agreed.configuration.adapt == Adapt::watch;
+    for (auto& kind : kinds_) kind.emplace(agreed.meets_soon ? 1 : 16, agreed.meets_soon, watches);
   }
 
   // The name of what serves a call.
@@ -122,7 +123,7 @@ class VirtualRank {
     if (agreed_.nodes > 1) facts.forecast = forecast_.get();
     if (rules_) facts.tuned = &*rules_;
     const Algorithm* const chosen = choose(agreed_.configuration, facts);
-    is_kept_ = chosen != nullptr && agreed_.configuration.adapt;
+    is_kept_ = chosen != nullptr && agreed_.configuration.adapt != Adapt::off;
     if (is_kept_) catch_up(*kinds_[kind]);
     const bool left = is_kept_ && kinds_[kind]->arm() == Adaptation::Arm::native;
     return chosen == nullptr || left ? "native" : std::string(chosen->name);

@@ -54,6 +54,7 @@ _FACTS = {
     "module": {"path", "base", "begin", "end"},
     "clock": {"at_ns", "offset_ns", "error_ns"},
     "alpha": {"between", "points"},
+    "saved": {"collective", "from_bytes", "calls", "ours", "native_ns", "saved_ns", "unsure_ns", "arrivals"},
 }
 # The fields that must be there; a file may have others, which are left alone.
 RECORD = np.dtype(

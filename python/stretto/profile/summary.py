@@ -16,6 +16,7 @@ from stretto.profile.files import NON_BLOCKING, PERSISTENT, SET_UP, Profile
 from stretto.profile.imbalance import FACTORS, Factors, ImbalanceFactors
 from stretto.profile.phases import History, Series, find_phases
 from stretto.profile.sample import Sample
+from stretto.profile.savings import Saving, read_savings
 from stretto.profile.sites import Sites
 from stretto.profile.wait_states import wait_states
 
@@ -136,6 +137,7 @@ class Summary:
     histories: dict[tuple[str, str], History]  # (operation, site) -> its imbalance in seconds, over its calls
     worst_calls: list[WorstCall]
     sample: list[SampledCall]  # in the order of time; docs of profile/sample.py
+    savings: list[Saving]
 
 
 def summarise(profile: Profile, progress: Callable[[int], None] = lambda records: None) -> Summary:
@@ -275,6 +277,7 @@ class _Builder:
             },
             [self._worst_call(*entry, matcher) for entry in self._worst if entry[0] > 0],
             [self._sampled_call(call, matcher) for call in self._sample.calls()],
+            read_savings(profile),
         )
 
 

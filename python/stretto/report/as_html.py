@@ -53,6 +53,7 @@ def render_html(summary: Summary) -> str:
         histories=len(summary.histories),
         shown_histories=min(_MOST_HISTORIES, len(summary.histories)),
         worst=len(summary.worst_calls),
+        savings=bool(summary.savings),
         data=_data(summary),
         version=__version__,
         style=(parts / "report.css").read_text(encoding="utf-8"),
@@ -109,6 +110,7 @@ def _data(summary: Summary) -> dict[str, Any]:
             for (operation, state), seconds in summary.states_by_operation.items()
         ],
         "sample": [dataclasses.asdict(call) for call in summary.sample],
+        "savings": [dataclasses.asdict(saving) | {"mostly": saving.mostly} for saving in summary.savings],
         "worst": [dataclasses.asdict(call) for call in summary.worst_calls],
     }
 

@@ -47,6 +47,7 @@ def as_json(summary: Summary) -> dict[str, Any]:
             for (operation, site), history in summary.histories.items()
             for phase in history.phases
         ],
+        "savings": [dataclasses.asdict(saving) for saving in summary.savings],
         "worst_calls": [dataclasses.asdict(call) for call in summary.worst_calls],
         "straggler_sites": [
             {"rank": rank, "site": site, "caused": caused}

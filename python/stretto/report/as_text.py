@@ -77,6 +77,8 @@ def print_report(console: Console, summary: Summary) -> None:
         table.add_row(operation, site, *_share_cells(share, total))
     console.print(table)
     console.print(_straggler_table(summary))
+    if summary.savings:
+        console.print(_savings_table(summary))
     headings = ["operation", "communicator", "call", "bytes", "called from", "for rank", "late by", "wait caused"]
     table = make_table("Calls with most waiting for one rank", headings, left=2)
     for call in summary.worst_calls[:_ROWS]:
@@ -98,6 +100,23 @@ def print_report(console: Console, summary: Summary) -> None:
     for state, seconds in summary.wait_states.items():
         table.add_row(state, format_seconds(seconds), format_percent(seconds, total))
     console.print(table)
+
+
+def _savings_table(summary: Summary) -> Table:
+    headings = ["operation", "ranks came", "from bytes", "calls", "by Stretto", "native would take", "saved", "+-"]
+    table = make_table("What Stretto has saved, from the last arrival to the last exit", headings, left=2)
+    for saving in summary.savings[:_ROWS]:
+        table.add_row(
+            saving.operation,
+            saving.mostly,
+            f"{saving.from_bytes:,}",
+            f"{saving.calls:,}",
+            format_percent(saving.ours, saving.calls),
+            format_seconds(saving.native),
+            format_seconds(saving.saved),
+            format_seconds(saving.unsure),
+        )
+    return table
 
 
 def _straggler_table(summary: Summary) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stretto.profile.savings import total as total_savings
 from stretto.profile.summary import Summary
 
 
@@ -28,7 +29,8 @@ def clock_words(summary: Summary) -> str:
 
 
 def conclusion(summary: Summary, total: float) -> str:
-    """Two sentences: where the time goes, and who is to blame; weaker where records are missing."""
+    """Where the time goes, who is to blame, and what was saved, as far as it is known; weaker where records are
+    missing."""
     waiting = sum(share.waiting for share in summary.by_operation.values())
     after = sum(share.after_last for share in summary.by_operation.values())
     set_up = sum(share.set_up for share in summary.by_operation.values())
@@ -52,4 +54,14 @@ def conclusion(summary: Summary, total: float) -> str:
             f"single ranks ({format_seconds(worst.caused)}): it came {format_seconds(worst.typical_lateness)} late, "
             f"{worst.effective_times:,.0f} times in {worst.calls:,} calls."
         )
-    return text
+    return f"{text} {savings_words(summary)}" if summary.savings else text
+
+
+def savings_words(summary: Summary) -> str:
+    """What Stretto has saved or cost, in a sentence."""
+    native, saved, unsure = total_savings(summary.savings)
+    what = "saved" if saved >= 0 else "lost"
+    return (
+        f"Stretto has {what} {format_seconds(abs(saved))} (±{format_seconds(unsure)}) of the {format_seconds(native)} "
+        "that the MPI library's own algorithms would have taken from the last arrival to the last exit."
+    )

@@ -51,7 +51,8 @@ const Algorithm* Interception::choose_for(const CallOutline& call) const {
 // Whether the MPI library is to serve a call that Stretto could.
 bool Interception::is_left_by_experience(const CallOutline& call) {
   const Configuration& configuration = runtime_.configuration();
-  if (!configuration.adapt || configuration.choice(collective_).kind != Choice::Kind::by_rule) return false;
+  if (configuration.adapt == Adapt::off || configuration.choice(collective_).kind != Choice::Kind::by_rule)
+    return false;
   if (configuration.deterministic && sums(collective_)) return false;
   return is_left_by(runtime_.experience_of(*communicator_->engine, collective_, call.bytes()));
 }

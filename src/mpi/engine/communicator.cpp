@@ -230,16 +230,15 @@ void Engine::anticipate(Collective collective, Hints& hints, Anticipated& tally,
   background.add(*anticipation_);
 }
 
-void Engine::begin_experience(const SightReduction& reduction, AdaptedCalls& tallies) {
+void Engine::begin_experience(Lessons& lessons) {
   took_set_up_ = true;
-  Experience::Means means{
-      .comm = comm_, .reduction = reduction, .one_clock = count_nodes(nodes_) == 1, .meetings = meetings_};
+  Experience::Means means{.comm = comm_, .one_clock = count_nodes(nodes_) == 1, .meetings = meetings_};
   if (shares_memory_) {
     means.sights = share_->sights();
     means.board = &share_->board();
   }
   if (!means.one_clock) means.clock_offset_ns = compare_clocks(*channel_, nodes_).offset_ns;
-  experience_ = std::make_unique<Experience>(means, tallies);
+  experience_ = std::make_unique<Experience>(means, lessons);
 }
 
 // In the order of arrival of all ranks, where the call has found it.

@@ -83,9 +83,8 @@ class Engine {
   void anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background);
   bool anticipates(Collective collective) const { return (anticipated_ >> static_cast<unsigned>(collective) & 1) != 0; }
   /// What calls of this kind have taken. Collective, the first time.
-  Experience::Front& experience_of(Collective collective, std::size_t bytes, const SightReduction& reduction,
-                                   AdaptedCalls& tallies) {
-    if (!experience_) begin_experience(reduction, tallies);
+  Experience::Front& experience_of(Collective collective, std::size_t bytes, Lessons& lessons) {
+    if (!experience_) begin_experience(lessons);
     return experience_->of(collective, bytes, latest_choices_.front(collective));
   }
   /// All ranks of one node; as far as is known before provide_for.
@@ -129,7 +128,7 @@ class Engine {
   void use_board();
   void watch_calls();
   void look_inside(const Algorithm& algorithm, const Configuration& configuration, bool asked);
-  void begin_experience(const SightReduction& reduction, AdaptedCalls& tallies);
+  void begin_experience(Lessons& lessons);
   std::unique_ptr<Transport> make_transport(Platform& platform);
 
   MPI_Comm comm_;  // the program's

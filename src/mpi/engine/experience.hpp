@@ -8,32 +8,17 @@
 #include <mpi.h>
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "board/board.hpp"
 #include "core/collective.hpp"
+#include "mpi/engine/lessons.hpp"
 #include "mpi/engine/sight_exchange.hpp"
 #include "select/adaptation.hpp"
 
 namespace stretto::mpi {
-
-/// What came of it in this process, of one collective.
-struct Adapted {
-  std::atomic<std::int64_t> calls{0};
-  std::atomic<std::int64_t> ours{0};
-  std::atomic<std::int64_t> native_ns{0};  // as Adaptation::Savings
-  std::atomic<std::int64_t> saved_ns{0};
-  std::atomic<std::int64_t> unsure_ns{0};
-  std::atomic<std::int64_t> most_behind_ppm{0};  // of native: at the worst moment
-
-  void add(const Adaptation::Savings& before, const Adaptation::Savings& now);
-  /// In a line, for the end of the job; nothing where nothing was learnt.
-  void report(Collective collective) const;
-};
-using AdaptedCalls = std::array<Adapted, std::size(kCollectives)>;
 
 /// Of one engine.
 class Experience {
@@ -48,14 +33,13 @@ class Experience {
     Sights* sights = nullptr;
     const Board* board = nullptr;
     MPI_Comm comm = MPI_COMM_NULL;
-    const SightReduction& reduction;
     bool one_clock = true;
     std::int64_t clock_offset_ns = 0;
     /// Calls that have ended here, and that no rank leaves before all have come to them; the same on all ranks. The
     /// engine counts its own.
     std::uint64_t& meetings;
   };
-  Experience(const Means& means, AdaptedCalls& tallies);
+  Experience(const Means& means, Lessons& lessons);
   ~Experience();
   Experience(const Experience&) = delete;
   Experience& operator=(const Experience&) = delete;
@@ -66,13 +50,12 @@ class Experience {
   void close();
 
  private:
-  static constexpr std::size_t kSizes = 65;
-  std::unique_ptr<Kind> make(Collective collective, bool meets_all, Front& beside);
+  std::unique_ptr<Kind> make(Collective collective, std::size_t length, bool meets_all, Front& beside);
 
   const Means means_;
-  AdaptedCalls& tallies_;
+  Lessons& lessons_;
   std::size_t made_ = 0;
-  std::array<std::array<std::unique_ptr<Kind>, kSizes>, std::size(kCollectives)> kinds_;
+  std::array<std::array<std::unique_ptr<Kind>, kLengths>, std::size(kCollectives)> kinds_;
 };
 
 /// All that most calls touch of their kind: those of which nothing is to be noted. It lies beside what they touch

@@ -134,7 +134,7 @@ void Runtime::start() {
   PMPI_Comm_set_errhandler(self_, MPI_ERRORS_RETURN);
   prepare_background();
   gpu_drivers.start();
-  if (configuration_.adapt) sight_reduction_.open();
+  lessons_.open(configuration_.adapt);
   if (configuration_.non_blocking) proxies_.open();
   active_ = true;
   epoch_.fetch_add(1, std::memory_order_acq_rel);
@@ -188,16 +188,14 @@ void Runtime::introduce(MPI_Comm comm) {
 void Runtime::finish() {
   if (!active_) return;
   if (configuration_.verbose) report();
-  profiler_.finish(world_, communicators_);
   background_.stop();
   active_ = false;
   epoch_.fetch_add(1, std::memory_order_acq_rel);  // communicators of sessions may outlive the world, natively
   if (self_ != MPI_COMM_NULL) PMPI_Comm_free(&self_);
   close_engines();
-  if (configuration_.adapt && world_.rank() == 0) {
-    for (const Collective collective : kCollectives) adapted_[static_cast<std::size_t>(collective)].report(collective);
-  }
-  sight_reduction_.close();
+  profiler_.finish(world_, communicators_, lessons_);
+  if (world_.rank() == 0) lessons_.report();
+  lessons_.close();
   proxies_.close();
   world_.close();
 }

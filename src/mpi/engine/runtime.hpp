@@ -57,7 +57,7 @@ class Runtime {
 
   /// Of calls that may be chosen by it: see Configuration::adapt.
   Experience::Front& experience_of(Engine& engine, Collective collective, std::size_t bytes) {
-    return engine.experience_of(collective, bytes, sight_reduction_, adapted_);
+    return engine.experience_of(collective, bytes, lessons_);
   }
 
   /// The state of `comm`, made at its first call or, where there is a profile, when the communicator is made; nullptr
@@ -116,8 +116,7 @@ class Runtime {
   Requests requests_{profiler_};
   Hints hints_;
   Anticipated anticipated_;
-  SightReduction sight_reduction_;
-  AdaptedCalls adapted_;
+  Lessons lessons_;
   BackgroundWork background_;
   std::thread::id main_thread_;
   bool any_thread_may_ = false;

@@ -97,7 +97,7 @@ void Profiler::start(const Configuration& configuration, const World& world) {
   tell_alpha(world);
 }
 
-void Profiler::finish(const World& world, const std::vector<Communicator*>& communicators) {
+void Profiler::finish(const World& world, const std::vector<Communicator*>& communicators, const Lessons& lessons) {
   if (!active()) return;
   for (const Communicator* communicator : communicators) {
     if (communicator->index == Communicator::kUnknown) continue;
@@ -105,6 +105,7 @@ void Profiler::finish(const World& world, const std::vector<Communicator*>& comm
     fact(R"({"fact":"communicator_name","index":)" + std::to_string(communicator->index) + R"(,"name":)" +
          json_string(name_of(communicator->comm)) + "}");
   }
+  if (world_rank_ == 0) tell_savings(lessons);
   tell_clock(world);
   file_.mark_finished();
   file_.close();
@@ -124,6 +125,21 @@ void Profiler::tell_job(const Configuration& configuration) {
   fact(R"({"fact":"operations","names":[)" + name_list(kFunctionNames, [](std::string_view name) { return name; }) +
        "]}");
   tell_algorithms();
+}
+
+// All ranks have learnt the same.
+void Profiler::tell_savings(const Lessons& lessons) {
+  lessons.for_each([this](Collective collective, std::uint64_t from_bytes, const Tally& tally) {
+    const auto entry = [](const char* name, std::int64_t value) {
+      return std::string(",\"") + name + "\":" + std::to_string(value);
+    };
+    std::string arrivals;
+    for (const Tally::Count& calls : tally.arrivals) arrivals += (arrivals.empty() ? "" : ",") + std::to_string(calls);
+    fact(R"({"fact":"saved","collective":)" + json_string(name_of(collective)) + R"(,"from_bytes":)" +
+         std::to_string(from_bytes) + entry("calls", tally.calls) + entry("ours", tally.ours) +
+         entry("native_ns", tally.native_ns) + entry("saved_ns", tally.saved_ns) + entry("unsure_ns", tally.unsure_ns) +
+         R"(,"arrivals":[)" + arrivals + "]}");
+  });
 }
 
 void Profiler::tell_algorithms() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mpi/engine/communicator.hpp"
+#include "mpi/engine/lessons.hpp"
 #include "mpi/entry/functions.hpp"
 #include "mpi/profile/call_site.hpp"
 #include "mpi/profile/profile_file.hpp"
@@ -52,7 +53,7 @@ class Profiler {
   /// cannot be written.
   void start(const Configuration& configuration, const World& world);
   /// Before MPI_Finalize, on all ranks alike.
-  void finish(const World& world, const std::vector<Communicator*>& communicators);
+  void finish(const World& world, const std::vector<Communicator*>& communicators, const Lessons& lessons);
 
   /// Calls are counted, and communicators known, from MPI_Init to MPI_Finalize.
   bool active() const { return file_.is_open(); }
@@ -82,6 +83,7 @@ class Profiler {
   void tell_job(const Configuration& configuration);
   void tell_clock(const World& world);
   void tell_alpha(const World& world);
+  void tell_savings(const Lessons& lessons);
   void fact(const std::string& json) { file_.add_fact(json); }
 
   profile::ProfileFile file_;

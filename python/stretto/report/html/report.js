@@ -97,6 +97,7 @@ function drawAll() {
     states.map((row) => `${seconds(row.seconds)} (${percent(row.seconds, inside)})`), SECONDS, seconds);
   fill("ranks", ranks);
   fill("worst", fitting(data.worst));
+  if (data.savings.length) fill("savings", fitting(data.savings));
 }
 
 function chip(name, index) {

@@ -26,6 +26,15 @@ const TABLES = {
     ["calls", (row) => row.calls, count],
     ["mean imbalance", (row) => row.level, seconds],
   ],
+  savings: [
+    ["operation", (row) => row.operation],
+    ["ranks came", (row) => row.mostly],
+    ["from bytes", (row) => row.from_bytes, count],
+    ["calls", (row) => row.calls, count],
+    ["by Stretto", (row) => row.ours / row.calls, (value, row) => percent(row.ours, row.calls)],
+    ["native would take", (row) => row.native, seconds],
+    ["saved", (row) => row.saved, (value, row) => `${seconds(value)} ± ${seconds(row.unsure)}`],
+  ],
   worst: [
     ["operation", (row) => row.operation],
     ["communicator", (row) => row.communicator],
