@@ -63,9 +63,8 @@ void Board::clear(std::byte* memory, int ranks, std::size_t generations) {
   for (std::size_t rank = 0; rank < count; ++rank)
     latest = std::max(latest, board.presence[rank].left.value.load(std::memory_order_acquire));
   zero(board.presence, count);
-  const std::size_t places = std::min<std::uint64_t>(latest, generations);  // at most, and the first call has place 1
-  for (std::size_t call = 1; call <= places; ++call) {
-    const std::size_t place = call % generations;
+  const std::size_t places = std::min<std::uint64_t>(latest + 1, generations);  // at most
+  for (std::size_t place = 0; place < places; ++place) {
     zero(board.generations + place, 1);
     zero(board.order + place * count, count);
     zero(board.slots + place * count, count);
@@ -94,6 +93,7 @@ void Board::begin(bool new_message, BoardUse use) {
   ++call_;
   if (new_message) place_ = kNoPlace;
   take_place();
+  all_met_ = use.meets_all;
   used_pool_[parity()] = use.pool;
   if (use.slot_bytes > kSmallSlotBytes) {
     must_have_left_ = std::max(must_have_left_, std::exchange(used_slots_[parity()], call_));

@@ -7,7 +7,8 @@
 // calls ahead: it enters a call when every rank has left the one that had its place before. Of the memory for messages
 // of more than a kilobyte there are two halves, for even and odd calls: who wants one waits until all have left the
 // latest call that used it. Since no rank can be further ahead so, calls that follow two of the pool's take the places
-// of these in turn, whose lines are warm. Zeroed memory is the valid start.
+// of these in turn, whose lines are warm; so do calls that follow one that all have entered before any left it. Zeroed
+// memory is the valid start.
 //
 // The order of arrival is one fetch-add. Of the other words most have a single writer; `parked` and `held` are taken by
 // compare-and-swap and exchange.
@@ -70,6 +71,7 @@ struct alignas(kLine) Chunk {
 struct BoardUse {
   std::size_t slot_bytes = 0;  // in a rank's slot
   bool pool = false;
+  bool meets_all = false;  // no rank leaves before all have entered
 };
 
 class Board {
@@ -120,6 +122,15 @@ class Board {
   /// `co_await board.reached(g, signal)`: until it has been published in this call. A rank that is in another call of
   /// the program's stops the executor.
   SignalWait reached(Group& g, Signal& signal) { return g.reached(signal, first_stamp(), first_stamp() | signature_); }
+  /// Whether that comes in a moment.
+  bool comes_soon(Group& g, Signal& signal) {
+    const SignalWait wait = reached(g, signal);
+    const Endpoint& endpoint = g.endpoint();
+    for (unsigned looks = 0; !wait.is_over(); ++looks) {
+      if (endpoint.executor.stopped() || !endpoint.platform.may_look_again(looks)) return false;
+    }
+    return true;
+  }
   bool has(const Signal& signal) const { return signal.reached(first_stamp()); }
   void publish(Group& g, Signal& signal) { g.publish(signal, first_stamp() | signature_); }
 
@@ -165,7 +176,7 @@ class Board {
   // The value of a signal that is published in this call, without a signature.
   std::uint64_t first_stamp() const { return call_ << kSignatureBits; }
   // It goes by earlier calls only, which are the same on all ranks: in a wrong program the present one may differ.
-  bool takes_turns() const { return used_pool_[0] && used_pool_[1]; }
+  bool takes_turns() const { return all_met_ || (used_pool_[0] && used_pool_[1]); }
   std::size_t next_place() const { return takes_turns() ? at_before_ : newest_ + 1 < places_.size() ? newest_ + 1 : 0; }
   std::size_t parity() const { return call_ & 1U; }
 
@@ -190,6 +201,7 @@ class Board {
   std::size_t at_before_ = 0;           // of the call before
   std::size_t newest_ = 0;              // the place that was taken when the ring last moved on
   bool used_pool_[2] = {false, false};  // the latest call of each parity
+  bool all_met_ = false;                // in the call before
   std::uint64_t everyone_left_ = 0;
   std::uint64_t must_have_left_ = 0;      // the call that everybody has to have left, before this one is entered
   std::uint64_t used_slots_[2] = {0, 0};  // the latest call of each parity that used the slots of more than 1 KiB

@@ -1,27 +1,67 @@
 #include "board/slots.hpp"
 
-#include "board/board.hpp"
+#include <algorithm>
 
-namespace stretto {
+#include "algorithms/parts/blocks.hpp"
 
-Task combine_slots(Group& g, Call call, bool combine) {
-  Board& board = g.board();
-  const std::size_t n = call.bytes();
-  g.copy(board.slot_data(g.rank(), n), call.input, n);
-  board.publish(g, board.slot(g.rank()).filled);
-  if (!combine) co_return;
+namespace stretto::slots {
+namespace {
 
-  // Downwards, so that the slot always holds the lower ranks: the left-hand operand.
-  for (int rank = g.size() - 1; rank >= 0; --rank) {
-    co_await board.reached(g, board.slot(rank).filled);
-    const std::byte* theirs = board.slot_data(rank, n);
-    if (rank == g.size() - 1) {
-      g.copy(call.output, theirs, n);
-    } else {
-      g.reduce(call, theirs, call.output, call.count);
-    }
-  }
-  board.synchronised();
+void publish(Group& g, std::size_t bytes) {
+  Slot& mine = g.board().slot(g.rank());
+  mine.bytes = static_cast<std::uint32_t>(bytes);
+  g.board().publish(g, mine.filled);
 }
 
-}  // namespace stretto
+// Where `from` leaves its block for `to`.
+std::byte* block_between(Group& g, const Call& call, int from, int to) {
+  const std::size_t n = call.bytes();
+  return g.board().block_data(from, n * static_cast<std::size_t>(g.size())) + n * static_cast<std::size_t>(to);
+}
+
+// After the data of the higher ranks, so that the output is the right-hand operand.
+void combine(Group& g, const Call& call, int rank, const std::byte* theirs) {
+  if (rank == g.size() - 1) {
+    g.copy(call.output, theirs, call.bytes());
+  } else {
+    g.reduce(call, theirs, call.output, call.count);
+  }
+}
+
+}  // namespace
+
+void leave_input(Group& g, const Call& call) {
+  g.copy(g.board().slot_data(g.rank(), call.bytes()), call.input, call.bytes());
+  publish(g, call.bytes());
+}
+
+void leave_blocks(Group& g, const Call& call) {
+  const std::size_t n = call.bytes();
+  for (int to = 0; to < g.size(); ++to)
+    g.copy(block_between(g, call, g.rank(), to), call.input + offset(call, block_of(call, to)), n);
+  publish(g, n * static_cast<std::size_t>(g.size()));
+}
+
+void combine_input(Group& g, const Call& call, int rank) {
+  combine(g, call, rank, g.board().slot_data(rank, call.bytes()));
+}
+
+void combine_block(Group& g, const Call& call, int rank) {
+  combine(g, call, rank, block_between(g, call, rank, g.rank()));
+}
+
+void collect_input(Group& g, const Call& call, int rank) {
+  const std::size_t left = g.board().slot(rank).bytes;
+  if (rank == g.rank()) {
+    put_own_block(g, call);
+  } else if (Board::can_take(g, left, call.bytes())) {
+    const std::byte* theirs = g.board().slot_data(rank, left);
+    g.copy(call.output + offset(call, block_of(call, rank)), theirs, std::min(left, call.bytes()));
+  }
+}
+
+void collect_block(Group& g, const Call& call, int rank) {
+  g.copy(call.output + offset(call, output_block_of(call, rank)), block_between(g, call, rank, g.rank()), call.bytes());
+}
+
+}  // namespace stretto::slots

@@ -33,6 +33,7 @@ class Catalogue {
  private:
   void add(const Description& description, Collective collective) {
     Algorithm plain{.collective = collective, .name = description.name, .run = description.run};
+    plain.shortly = description.shortly;
     plain.needs = description.needs;
     plain.order_use = description.order;
     plain.deterministic = description.sums == Sums::the_same;
@@ -54,6 +55,7 @@ class Catalogue {
 
   Algorithm varied(Algorithm one, const Variant& variant) {
     one.name = variant.name;
+    one.shortly = {};
     if (variant.run != nullptr) one.run = variant.run;
     if (variant.needs) one.needs = *variant.needs;
     if (variant.order != OrderUse::none) one.order_use = variant.order;

@@ -27,7 +27,9 @@ bool is_one_on_board(Group& g, const Algorithm& algorithm, const Call& call) {
 
 BoardUse use_of(const Group& g, const Algorithm& algorithm, std::size_t bytes) {
   const bool pool = algorithm.needs_pool(bytes, g.size());
-  return {.slot_bytes = pool ? 0 : bytes * algorithm.blocks_of_rank(g.size()), .pool = pool};
+  return {.slot_bytes = pool ? 0 : bytes * algorithm.blocks_of_rank(g.size()),
+          .pool = pool,
+          .meets_all = meets_all(algorithm.collective, bytes)};
 }
 
 Task enter_and_run(Group& g, const Algorithm& algorithm, Call call) {
@@ -37,20 +39,42 @@ Task enter_and_run(Group& g, const Algorithm& algorithm, Call call) {
 
 }  // namespace
 
+namespace {
+
+// Whether it came to its end.
+bool drive(Group& g, Task task) {
+  g.endpoint().executor.drive(task, g.endpoint().transport);
+  const bool done = task.done();
+  if (!done) task.forsake();
+  return done;
+}
+
+// Enters the board once and leaves it.
+inline void run_on_board(Group& g, const Algorithm& algorithm, const Call& call, const BoardUse& use) {
+  Board& board = g.board();
+  board.begin(/*new_message=*/true, use);
+  const bool may_enter = board.may_enter();
+  const auto& [run_shortly, rest] = algorithm.shortly;
+  const bool shortly = may_enter && run_shortly != nullptr && !use.pool;
+  const bool done = shortly ? run_shortly(g, call) || drive(g, rest(g, call))
+                            : drive(g, may_enter ? algorithm.run(g, call) : enter_and_run(g, algorithm, call));
+  if (done) board.leave(g);
+}
+
+}  // namespace
+
 void run_to_end(Group& g, const Algorithm& algorithm, const Call& call) {
-  Executor& executor = g.endpoint().executor;
-  const auto begin = [&] {
-    g.board().begin(/*new_message=*/true, use_of(g, algorithm, call.bytes()));
-    return g.board().may_enter() ? algorithm.run(g, call) : enter_and_run(g, algorithm, call);
-  };
-  const bool one_on_board = is_one_on_board(g, algorithm, call);
-  Task task = one_on_board ? begin() : run_algorithm(g, algorithm, call);
-  executor.drive(task, g.endpoint().transport);
-  if (!task.done()) {
-    task.forsake();
-  } else if (one_on_board) {
-    g.board().leave(g);
+  if (!is_one_on_board(g, algorithm, call)) {
+    drive(g, run_algorithm(g, algorithm, call));
+    return;
   }
+  run_on_board(g, algorithm, call, use_of(g, algorithm, call.bytes()));
+}
+
+void run_short_to_end(Group& g, const Algorithm& algorithm, const Call& call) {
+  run_on_board(g, algorithm, call,
+               {.slot_bytes = call.bytes() * algorithm.blocks_of_rank(g.size()),
+                .meets_all = meets_all(algorithm.collective, call.bytes())});
 }
 
 Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {

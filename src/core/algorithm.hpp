@@ -61,6 +61,13 @@ constexpr Cost both(const Formula& cost) { return {cost, cost}; }
 /// Whether sums have the same bits from run to run, whatever the order of arrival.
 enum class Sums { the_same, as_they_come };
 
+/// The same without a coroutine, which takes as long as a short call: where the board needs no pool for the message.
+struct Shortly {
+  /// All of it; false where others let it wait, after what needs nobody has been done.
+  bool (*run)(Group&, const Call&) = nullptr;
+  Task (*rest)(Group&, Call) = nullptr;  // what is left to do then
+};
+
 /// A kind of an algorithm that users force by a name of its own.
 struct Variant {
   std::string_view name;
@@ -85,6 +92,7 @@ struct Description {
   std::optional<Collective> with_lengths{};  // the collective with a length for each rank, which it serves as well
   std::string_view name{};                   // empty where only the variants have one
   Task (*run)(Group&, Call);
+  Shortly shortly{};
   Needs needs{};
   OrderUse order = OrderUse::none;
   Sums sums = Sums::the_same;
@@ -110,7 +118,8 @@ struct Algorithm {
   std::size_t number = 0;  // by which the catalogue has it
   std::string_view name;
   Task (*run)(Group&, Call);  // null: the MPI library's own
-  Needs needs{};              // of a hierarchy: of the ranks of each node
+  Shortly shortly{};
+  Needs needs{};  // of a hierarchy: of the ranks of each node
   const TreeShape* shape = nullptr;
   OrderUse order_use = OrderUse::none;
   bool begins_ahead = false;
@@ -149,6 +158,7 @@ struct Algorithm {
       case Collective::scatter:
       case Collective::gather:
       case Collective::allgather:
+      case Collective::reduce_scatter_block:
       case Collective::alltoall:
         return static_cast<std::size_t>(ranks) * blocks_of_rank(ranks);
       default:
@@ -157,7 +167,8 @@ struct Algorithm {
   }
   /// How many messages of a call's length each rank leaves there.
   std::size_t blocks_of_rank(int ranks) const {
-    return collective == Collective::alltoall ? static_cast<std::size_t>(ranks) : 1;
+    const bool for_each = collective == Collective::alltoall || collective == Collective::reduce_scatter_block;
+    return for_each ? static_cast<std::size_t>(ranks) : 1;
   }
 };
 
@@ -167,8 +178,10 @@ struct Algorithm {
 Task run_algorithm(Group& g, const Algorithm& algorithm, Call call);
 
 /// The same in the blocking mode, on the caller's stack, to its end or until the executor is stopped. What belongs
-/// around short messages on the board is done without a coroutine of its own, which would take as long as the
-/// algorithm.
+/// around short messages on the board is done without a coroutine of its own, and so is all of the call where the
+/// algorithm can and the others come soon.
 void run_to_end(Group& g, const Algorithm& algorithm, const Call& call);
+/// The same, where it is known that the algorithm can do so and that a slot is long enough.
+void run_short_to_end(Group& g, const Algorithm& algorithm, const Call& call);
 
 }  // namespace stretto

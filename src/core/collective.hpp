@@ -78,7 +78,8 @@ constexpr std::optional<Collective> find_collective(std::string_view name) {
 /// Whether no rank can end such a call, of at least a byte a rank, before all have begun it.
 constexpr bool meets_all(Collective collective, std::size_t bytes) {
   return collective == Collective::barrier ||
-         (bytes > 0 && (collective == Collective::allreduce || collective == Collective::allgather));
+         (bytes > 0 && (collective == Collective::allreduce || collective == Collective::allgather ||
+                        collective == Collective::alltoall || collective == Collective::reduce_scatter_block));
 }
 
 /// Whether what it gives depends on an operation, and so may on the order of its use.

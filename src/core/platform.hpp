@@ -25,6 +25,10 @@ class Platform {
   /// A coroutine of this rank has begun to wait for `signal`. Only platforms without a polling driver care.
   virtual void watching(Signal& signal, std::uint64_t target) = 0;
 
+  /// Whether to look once more at once, after `looks` in a row, for what comes in a moment; where not, the driver
+  /// waits.
+  virtual bool may_look_again(unsigned) const { return false; }
+
   /// The driver found nothing to do `idle_rounds` times in a row. If `sole` is not null, only the publication of
   /// that signal can change this, so the platform may sleep on it.
   virtual void idle(Signal* sole, std::uint64_t target, unsigned idle_rounds) = 0;

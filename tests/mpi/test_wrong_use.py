@@ -30,6 +30,11 @@ def test_different_calls_are_errors_on_all_ranks(compiled: Compiled, setting: st
     run_mpi([compiled("mpi/wrong_calls.c"), "different"], ranks, stretto_env(**SETTINGS[setting])).check()
 
 
+@pytest.mark.parametrize("ranks", (2, 3, 5))
+def test_so_they_are_where_all_like_them_were_right(compiled: Compiled, ranks: int) -> None:
+    run_mpi([compiled("mpi/wrong_calls.c"), "different", "known"], ranks, stretto_env(**WITH_LENGTHS)).check()
+
+
 @pytest.mark.parametrize(("setting", "ranks"), [("messages", 2), ("copied", 2), ("copied", 5)])
 def test_other_counts_give_what_there_is_room_for(compiled: Compiled, setting: str, ranks: int) -> None:
     """As messages from the root would; of more than two ranks those in between know no better."""

@@ -11,8 +11,12 @@
 #include "core/group.hpp"
 
 namespace stretto::allreduce {
+namespace {
+using Exchange = slots::Exchange<slots::leave_input, slots::combine_input>;
+}
 
-Task slot_exchange(Group& g, Call call) { return combine_slots(g, call, true); }
+Task slot_exchange(Group& g, Call call) { return Exchange::run(g, call, true); }
+bool slot_exchange_shortly(Group& g, const Call& call) { return Exchange::shortly(g, call, true); }
 
 using namespace letters;
 
@@ -20,6 +24,7 @@ extern constinit const Description slot_exchange_described{
     .collective = Collective::allreduce,
     .name = "slot_exchange",
     .run = &slot_exchange,
+    .shortly = {&slot_exchange_shortly, &Exchange::rest},
     .needs = {.memory = Memory::board, .max_bytes = Board::kSlotBytes},
     .summary = "everybody reads everybody's slot in shared memory",
     .source = "Stretto",

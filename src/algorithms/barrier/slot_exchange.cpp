@@ -8,8 +8,12 @@
 #include "core/group.hpp"
 
 namespace stretto::barrier {
+namespace {
+using Exchange = slots::Exchange<slots::leave_input, slots::combine_input>;
+}
 
-Task slot_exchange(Group& g, Call call) { return combine_slots(g, call, true); }
+Task slot_exchange(Group& g, Call call) { return Exchange::run(g, call, true); }
+bool slot_exchange_shortly(Group& g, const Call& call) { return Exchange::shortly(g, call, true); }
 
 using namespace letters;
 
@@ -17,6 +21,7 @@ extern constinit const Description slot_exchange_described{
     .collective = Collective::barrier,
     .name = "slot_exchange",
     .run = &slot_exchange,
+    .shortly = {&slot_exchange_shortly, &Exchange::rest},
     .needs = {.memory = Memory::board},
     .summary = "everybody looks at everybody's flag in shared memory",
     .source = "Stretto",

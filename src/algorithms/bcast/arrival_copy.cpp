@@ -33,6 +33,20 @@ Task through_pool(Group& g, Call call, std::size_t left) {
   }
 }
 
+void leave(Group& g, const Call& call) {
+  Board& board = g.board();
+  Generation& now = board.generation();
+  now.result_rank = static_cast<std::uint32_t>(g.rank());
+  now.result_bytes = static_cast<std::uint32_t>(call.bytes());
+  if (call.bytes() <= Board::kSlotBytes) g.copy(board.result_data(call.bytes()), call.output, call.bytes());
+  board.publish(g, now.done);
+}
+
+// Not from the pool.
+void take(Group& g, const Call& call, std::size_t left) {
+  g.copy(call.output, g.board().result_data(left), std::min(left, call.bytes()));
+}
+
 }  // namespace
 
 Task arrival_copy(Group& g, Call call) {
@@ -40,10 +54,7 @@ Task arrival_copy(Group& g, Call call) {
   Generation& now = board.generation();
   const bool root = g.rank() == call.root;
   if (root) {
-    now.result_rank = static_cast<std::uint32_t>(g.rank());
-    now.result_bytes = static_cast<std::uint32_t>(call.bytes());
-    if (call.bytes() <= Board::kSlotBytes) g.copy(board.result_data(call.bytes()), call.output, call.bytes());
-    board.publish(g, now.done);
+    leave(g, call);
   } else {
     co_await board.reached(g, now.done);
   }
@@ -53,8 +64,19 @@ Task arrival_copy(Group& g, Call call) {
   if (left > Board::kSlotBytes) {
     co_await through_pool(g, call, left);
   } else if (!root) {
-    g.copy(call.output, board.result_data(left), std::min(left, call.bytes()));
+    take(g, call, left);
   }
+}
+
+bool arrival_copy_shortly(Group& g, const Call& call) {
+  Generation& now = g.board().generation();
+  if (g.rank() == call.root) {
+    leave(g, call);
+    return true;
+  }
+  if (!g.board().comes_soon(g, now.done)) return false;
+  if (Board::can_take(g, now.result_bytes, call.bytes())) take(g, call, now.result_bytes);
+  return true;
 }
 
 using namespace letters;
@@ -63,6 +85,7 @@ extern constinit const Description arrival_copy_described{
     .collective = Collective::bcast,
     .name = "arrival_copy",
     .run = &arrival_copy,
+    .shortly = {&arrival_copy_shortly, &arrival_copy},
     .needs = {.memory = Memory::pool, .pool_from = Board::kSlotBytes + 1},
     .in_nodes = InNodes::by_first_comer,
     .summary = "the root leaves the data in shared memory and goes on",

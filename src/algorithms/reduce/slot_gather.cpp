@@ -9,8 +9,12 @@
 #include "core/group.hpp"
 
 namespace stretto::reduce {
+namespace {
+using Exchange = slots::Exchange<slots::leave_input, slots::combine_input>;
+}
 
-Task slot_gather(Group& g, Call call) { return combine_slots(g, call, g.rank() == call.root); }
+Task slot_gather(Group& g, Call call) { return Exchange::run(g, call, g.rank() == call.root); }
+bool slot_gather_shortly(Group& g, const Call& call) { return Exchange::shortly(g, call, g.rank() == call.root); }
 
 using namespace letters;
 
@@ -18,6 +22,7 @@ extern constinit const Description slot_gather_described{
     .collective = Collective::reduce,
     .name = "slot_gather",
     .run = &slot_gather,
+    .shortly = {&slot_gather_shortly, &Exchange::rest},
     .needs = {.memory = Memory::board, .max_bytes = Board::kSlotBytes},
     .summary = "everybody leaves its data in its slot, the root reads all",
     .source = "Stretto",

@@ -16,22 +16,46 @@
 
 namespace stretto::scatter {
 
-Task arrival_copy(Group& g, Call call) {
+namespace {
+
+void leave_for(Group& g, const Call& call, int rank) {
   Board& board = g.board();
   const std::size_t n = call.bytes();
+  g.copy(board.block_data(rank, n), call.input + offset(call, block_of(call, rank)), n);
+  board.slot(rank).bytes = static_cast<std::uint32_t>(n);
+  board.publish(g, board.slot(rank).filled);
+}
+
+void take(Group& g, const Call& call) {
+  const std::size_t left = g.board().slot(g.rank()).bytes;
+  if (!Board::can_take(g, left, call.bytes())) return;
+  g.copy(call.output, g.board().block_data(g.rank(), left), std::min(left, call.bytes()));
+}
+
+}  // namespace
+
+Task arrival_copy(Group& g, Call call) {
+  Board& board = g.board();
   if (g.rank() != call.root) {
-    const Slot& mine = board.slot(g.rank());
     co_await board.reached(g, board.slot(g.rank()).filled);
-    if (!Board::can_take(g, mine.bytes, n)) co_return;
-    g.copy(call.output, board.block_data(g.rank(), mine.bytes), std::min<std::size_t>(mine.bytes, n));
+    take(g, call);
     co_return;
   }
-  for (int rank : peers_of_root(g, call)) {
-    g.copy(board.block_data(rank, n), call.input + offset(call, block_of(call, rank)), n);
-    board.slot(rank).bytes = static_cast<std::uint32_t>(n);
-    board.publish(g, board.slot(rank).filled);
+  for (int rank : peers_of_root(g, call)) leave_for(g, call, rank);
+  take_own_block(g, call);
+}
+
+bool arrival_copy_shortly(Group& g, const Call& call) {
+  if (g.rank() != call.root) {
+    if (!g.board().comes_soon(g, g.board().slot(g.rank()).filled)) return false;
+    take(g, call);
+    return true;
+  }
+  for (int rank = 0; rank < g.size(); ++rank) {
+    if (rank != call.root) leave_for(g, call, rank);
   }
   take_own_block(g, call);
+  return true;
 }
 
 using namespace letters;
@@ -40,6 +64,7 @@ extern constinit const Description arrival_copy_described{
     .collective = Collective::scatter,
     .name = "arrival_copy",
     .run = &arrival_copy,
+    .shortly = {&arrival_copy_shortly, &arrival_copy},
     .needs = {.memory = Memory::pool, .pool_from = Board::kSlotBytes + 1},
     .summary = "the root leaves all blocks in shared memory and goes on",
     .source = "Stretto",

@@ -16,7 +16,7 @@ template <class Way>
 int Collectives<Way>::Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                                 MPI_Comm comm) noexcept {
   const PlainCall plain{Collective::allreduce, comm, count, datatype, op};
-  if (const auto result = Way::pass_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
+  if (const auto result = Way::serve_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
   Way call(plain, origin_);
   const auto prepare = [&](ReductionCall& prepared) {
     return prepared.allreduce(sendbuf, recvbuf, count, datatype, op);
@@ -32,7 +32,7 @@ template <class Way>
 int Collectives<Way>::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                              int root, MPI_Comm comm) noexcept {
   const PlainCall plain{Collective::reduce, comm, count, datatype, op};
-  if (const auto result = Way::pass_if_known(native_, plain, {sendbuf, recvbuf, root})) return *result;
+  if (const auto result = Way::serve_if_known(native_, plain, {sendbuf, recvbuf, root})) return *result;
   Way call(plain, origin_);
   const auto prepare = [&](ReductionCall& prepared) {
     return call.root_is_valid(root) && prepared.reduce(sendbuf, recvbuf, count, datatype, op, root, call.is_rank(root));
@@ -47,7 +47,7 @@ int Collectives<Way>::Reduce(const void* sendbuf, void* recvbuf, MPI_Count count
 template <class Way>
 int Collectives<Way>::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) noexcept {
   const PlainCall plain{Collective::bcast, comm, count, datatype};
-  if (const auto result = Way::pass_if_known(native_, plain, {&plain, &native_, root})) return *result;
+  if (const auto result = Way::serve_if_known(native_, plain, {buffer, &plain, root})) return *result;
   Way call(plain, origin_);
   const auto prepare = [&](BcastCall& prepared) {
     return call.root_is_valid(root) && prepared.bcast(buffer, count, datatype, root, call.is_rank(root), comm);
@@ -61,7 +61,7 @@ int Collectives<Way>::Bcast(void* buffer, MPI_Count count, MPI_Datatype datatype
 template <class Way>
 int Collectives<Way>::Barrier(MPI_Comm comm) noexcept {
   const PlainCall plain{Collective::barrier, comm};
-  if (const auto result = Way::pass_if_known(native_, plain, {&plain, &native_})) return *result;
+  if (const auto result = Way::serve_if_known(native_, plain, {&plain, &native_})) return *result;
   Way call(plain, origin_);
   return call.template serve<PreparedCall>(native_, [](PreparedCall&) { return true; });
 }
@@ -71,7 +71,8 @@ int Collectives<Way>::Scatter(const void* sendbuf, MPI_Count sendcount, MPI_Data
                               MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept {
   const bool in_place = recvbuf == MPI_IN_PLACE;
   const PlainCall plain{Collective::scatter, comm, in_place ? sendcount : recvcount, in_place ? sendtype : recvtype};
-  if (const auto result = Way::pass_if_known(native_, plain, {recvbuf, sendbuf, root})) return *result;
+  const bool alike = in_place || (sendcount == recvcount && sendtype == recvtype);
+  if (const auto result = Way::serve_if_known(native_, plain, {recvbuf, sendbuf, root, alike})) return *result;
   Way call(plain, origin_);
   const auto prepare = [&](DistributionCall& data) {
     return call.root_is_valid(root) && data.add_own({recvbuf, recvtype}, recvcount) &&
@@ -86,7 +87,8 @@ int Collectives<Way>::Gather(const void* sendbuf, MPI_Count sendcount, MPI_Datat
                              MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept {
   const bool in_place = sendbuf == MPI_IN_PLACE;
   const PlainCall plain{Collective::gather, comm, in_place ? recvcount : sendcount, in_place ? recvtype : sendtype};
-  if (const auto result = Way::pass_if_known(native_, plain, {sendbuf, recvbuf, root})) return *result;
+  const bool alike = in_place || (sendcount == recvcount && sendtype == recvtype);
+  if (const auto result = Way::serve_if_known(native_, plain, {sendbuf, recvbuf, root, alike})) return *result;
   Way call(plain, origin_);
   const auto prepare = [&](DistributionCall& data) {
     return call.root_is_valid(root) && data.add_own({sendbuf, sendtype}, sendcount) &&
@@ -101,7 +103,7 @@ int Collectives<Way>::Scatterv(const void* sendbuf, IntegerArray sendcounts, Int
                                MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                int root, MPI_Comm comm) noexcept {
   const PlainCall plain{Collective::scatterv, comm};
-  if (const auto result = Way::pass_if_known(native_, plain, {recvbuf, sendbuf, root})) return *result;
+  if (const auto result = Way::serve_if_known(native_, plain, {recvbuf, sendbuf, root})) return *result;
   Way call(plain, origin_);
   const auto prepare = [&](DistributionCall& data) {
     return call.root_is_valid(root) && data.add_own({recvbuf, recvtype}, recvcount) &&
@@ -116,7 +118,7 @@ int Collectives<Way>::Gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Data
                               IntegerArray recvcounts, IntegerArray displacements, MPI_Datatype recvtype, int root,
                               MPI_Comm comm) noexcept {
   const PlainCall plain{Collective::gatherv, comm};
-  if (const auto result = Way::pass_if_known(native_, plain, {sendbuf, recvbuf, root})) return *result;
+  if (const auto result = Way::serve_if_known(native_, plain, {sendbuf, recvbuf, root})) return *result;
   Way call(plain, origin_);
   const auto prepare = [&](DistributionCall& data) {
     return call.root_is_valid(root) && data.add_own({sendbuf, sendtype}, sendcount) &&
@@ -132,7 +134,9 @@ int Collectives<Way>::Allgather(const void* sendbuf, MPI_Count sendcount, MPI_Da
                                 MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) noexcept {
   const bool in_place = sendbuf == MPI_IN_PLACE;
   const PlainCall plain{Collective::allgather, comm, in_place ? recvcount : sendcount, in_place ? recvtype : sendtype};
-  if (const auto result = Way::pass_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
+  const bool alike = in_place || (sendcount == recvcount && sendtype == recvtype);
+  const Operands operands{sendbuf, recvbuf, Operands::kEverybody, alike};
+  if (const auto result = Way::serve_if_known(native_, plain, operands)) return *result;
   Way call(plain, origin_);
   const auto prepare = [&](DistributionCall& data) {
     return data.add_own({sendbuf, sendtype}, sendcount) && data.add_all({recvbuf, recvtype}, recvcount) &&
@@ -147,7 +151,7 @@ int Collectives<Way>::Allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_D
                                  IntegerArray recvcounts, IntegerArray displacements, MPI_Datatype recvtype,
                                  MPI_Comm comm) noexcept {
   const PlainCall plain{Collective::allgatherv, comm};
-  if (const auto result = Way::pass_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
+  if (const auto result = Way::serve_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
   Way call(plain, origin_);
   const auto prepare = [&](DistributionCall& data) {
     return data.add_own({sendbuf, sendtype}, sendcount) && data.add_all({recvbuf, recvtype}, recvcounts, displacements);
@@ -160,7 +164,7 @@ template <class Way>
 int Collectives<Way>::Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
                                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) noexcept {
   const PlainCall plain{Collective::reduce_scatter_block, comm, recvcount, datatype, op};
-  if (const auto result = Way::pass_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
+  if (const auto result = Way::serve_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
   Way call(plain, origin_);
   return call.template serve<ReductionCall>(native_, [&](ReductionCall& prepared) {
     return prepared.reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, call.size());
@@ -171,7 +175,7 @@ template <class Way>
 int Collectives<Way>::Reduce_scatter(const void* sendbuf, void* recvbuf, IntegerArray recvcounts, MPI_Datatype datatype,
                                      MPI_Op op, MPI_Comm comm) noexcept {
   const PlainCall plain{Collective::reduce_scatter, comm};
-  if (const auto result = Way::pass_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
+  if (const auto result = Way::serve_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
   Way call(plain, origin_);
   return call.template serve<ReductionCall>(native_, [&](ReductionCall& prepared) {
     return prepared.reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, call.rank(), call.size());
@@ -183,7 +187,9 @@ int Collectives<Way>::Alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Dat
                                MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) noexcept {
   const bool in_place = sendbuf == MPI_IN_PLACE;
   const PlainCall plain{Collective::alltoall, comm, in_place ? recvcount : sendcount, in_place ? recvtype : sendtype};
-  if (const auto result = Way::pass_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
+  const bool alike = in_place || (sendcount == recvcount && sendtype == recvtype);
+  const Operands operands{sendbuf, recvbuf, Operands::kEverybody, alike};
+  if (const auto result = Way::serve_if_known(native_, plain, operands)) return *result;
   Way call(plain, origin_);
   const auto prepare = [&](AlltoallCall& data) {
     return data.add_input({sendbuf, sendtype}, sendcount) && data.add_output({recvbuf, recvtype}, recvcount) &&
@@ -197,7 +203,7 @@ int Collectives<Way>::Alltoallv(const void* sendbuf, IntegerArray sendcounts, In
                                 MPI_Datatype sendtype, void* recvbuf, IntegerArray recvcounts,
                                 IntegerArray recv_displacements, MPI_Datatype recvtype, MPI_Comm comm) noexcept {
   const PlainCall plain{Collective::alltoallv, comm};
-  if (const auto result = Way::pass_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
+  if (const auto result = Way::serve_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
   Way call(plain, origin_);
   const auto prepare = [&](AlltoallCall& data) {
     return data.add_input({sendbuf, sendtype}, sendcounts, send_displacements) &&

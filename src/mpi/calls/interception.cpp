@@ -1,5 +1,6 @@
 #include "mpi/calls/interception.hpp"
 
+#include "board/board.hpp"
 #include "mpi/calls/call_check.hpp"
 #include "mpi/calls/wrong_use.hpp"
 #include "mpi/entry/functions.hpp"
@@ -102,6 +103,7 @@ bool Interception::select(const PreparedCall& prepared) {
     if (latest != nullptr) {
       algorithm_ = latest->algorithm;
       enter(*engine, call);
+      keep_short(call);
       if (provide_memory(*algorithm_, call)) return engine->is_faultless();
     }
   }
@@ -109,27 +111,41 @@ bool Interception::select(const PreparedCall& prepared) {
 }
 
 int Interception::leave(const NativeCall& native) {
-  if (may_keep()) KnownNative::keep(plain_, {});
+  if (may_keep()) KnownCalls::keep(plain_, {});
   return native();
 }
 
 bool Interception::may_keep() const { return !runtime_.profiler().active() && !runtime_.configuration().check; }
 
-// Only what is so whatever happens: of a datatype or an operation of the program's, the same handle may soon be
-// another.
-void Interception::keep_native(const CallOutline& call) const {
+// Of a datatype or an operation of the program's, the same handle may soon be another.
+bool Interception::is_plain(const CallOutline& call) const {
   const bool predefined = (plain_.datatype == MPI_DATATYPE_NULL || layout_of(plain_.datatype)->predefined) &&
                           (plain_.op == MPI_OP_NULL || call.reduction != 0);
-  if (!may_keep() || !predefined) return;
-  Engine* const engine = communicator_->engine.get();
-  if (engine != nullptr && call.all_blocks > 0) return;  // the next one's may be others
-  if (engine != nullptr && experience_ == nullptr) {
-    CallFacts facts = facts_of(call);
-    facts.uneven = !facts.uneven;
-    if (choose(runtime_.configuration(), facts) != nullptr) return;
-  }
+  if (!may_keep() || !predefined) return false;
+  if (communicator_->engine == nullptr) return true;
+  if (call.all_blocks > 0) return false;  // the next one's may be others
+  if (experience_ != nullptr) return true;
+  CallFacts facts = facts_of(call);
+  facts.uneven = !facts.uneven;
+  return choose(runtime_.configuration(), facts) == algorithm_;
+}
+
+void Interception::keep_native(const CallOutline& call) const {
+  if (!is_plain(call)) return;
   const std::size_t bytes = call.entry(collective_, true).bytes;
-  KnownNative::keep(plain_, {engine, bytes, call.reduction, experience_});
+  KnownCalls::keep(plain_, {communicator_->engine.get(), bytes, {.code = call.reduction}, experience_});
+}
+
+void Interception::keep_short(const CallOutline& call) const {
+  const std::size_t in_slot = call.bytes() * algorithm_->blocks_of_rank(communicator_->size);
+  const bool quick = algorithm_->shortly.run != nullptr && in_slot <= Board::kSmallSlotBytes;
+  if (!quick || experience_ != nullptr || !is_plain(call)) return;
+  const bool has_data = plain_.datatype != MPI_DATATYPE_NULL;
+  BoundReduction bound;
+  if ((has_data && !layout_of(plain_.datatype)->ordered) ||
+      (sums(collective_) && !bound.bind(plain_.datatype, plain_.op)))
+    return;
+  KnownCalls::keep(plain_, {communicator_->engine.get(), call.bytes(), bound.reduction(), nullptr, algorithm_});
 }
 
 bool Interception::select_anew(const CallOutline& call) {

@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "mpi/calls/known_native.hpp"
+#include "mpi/calls/known_calls.hpp"
 #include "mpi/calls/native_segments.hpp"
 #include "mpi/calls/prepared_call.hpp"
 #include "mpi/engine/runtime.hpp"
@@ -27,9 +27,9 @@ class Interception {
   Interception(const Interception&) = delete;
   Interception& operator=(const Interception&) = delete;
 
-  /// What the MPI library returns where it is known that it serves such calls.
-  static std::optional<int> pass_if_known(const NativeCall& native, const PlainCall& call, const Operands& operands) {
-    return KnownNative::pass_on(native, call, operands);
+  /// What the call returns, where it is known what serves such calls.
+  static std::optional<int> serve_if_known(const NativeCall& native, const PlainCall& call, const Operands& operands) {
+    return KnownCalls::serve(native, call, operands);
   }
 
   /// Runs the call, or leaves it to the MPI library; the same on all ranks. `prepare(prepared)` fills what is made of
@@ -98,6 +98,10 @@ class Interception {
   inline const Algorithm* choose_for(const CallOutline& call) const;
   /// Calls like this one are the MPI library's from now on.
   void keep_native(const CallOutline& call) const;
+  /// The same of the algorithm's, where it is quick.
+  void keep_short(const CallOutline& call) const;
+  /// Whether they are served alike whatever happens, but for what experience says.
+  bool is_plain(const CallOutline& call) const;
   bool may_keep() const;
   inline LatestChoices::Question question_of(const CallOutline& call) const;
   inline bool is_left_by_experience(const CallOutline& call);

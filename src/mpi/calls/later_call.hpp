@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "mpi/calls/known_native.hpp"
+#include "mpi/calls/known_calls.hpp"
 #include "mpi/calls/prepared_call.hpp"
 #include "mpi/engine/runtime.hpp"
 #include "mpi/entry/native.hpp"
@@ -26,7 +26,9 @@ class LaterCall {
   LaterCall(const PlainCall& call, Later later);
 
   /// That is for blocking calls.
-  static constexpr std::optional<int> pass_if_known(const NativeCall&, const PlainCall&, const Operands&) { return {}; }
+  static constexpr std::optional<int> serve_if_known(const NativeCall&, const PlainCall&, const Operands&) {
+    return {};
+  }
 
   bool root_is_valid(int root) const { return ours() && root >= 0 && root < communicator_->size; }
   bool is_rank(int rank) const { return ours() && communicator_->rank == rank; }

@@ -74,6 +74,16 @@ class Engine {
   /// Runs the collective to its end, or to a fault. Returns this rank's place in the order of arrival, from 0, or
   /// Board::kNoPlace if the algorithm took none.
   int run(const Algorithm& algorithm, const Call& call);
+  /// The same of a call for which Algorithm::shortly is there, and a slot is long enough.
+  void run_short(const Algorithm& algorithm, const Call& call) {
+    if (anticipation_ != nullptr) [[unlikely]] {
+      run(algorithm, call);
+      return;
+    }
+    Group group(equipment_->endpoint());
+    run_short_to_end(group, algorithm, call);
+    if (meets_all(algorithm.collective, call.bytes())) ++meetings_;
+  }
 
   /// Whether calls may begin ahead of the program; the same on all ranks, and for the communicator's whole life.
   bool may_begin_ahead() const {

@@ -91,7 +91,7 @@ class Runtime {
 
   /// Notes that `algorithm` (nullptr: native) served a call.
   void count(Collective collective, const Algorithm* algorithm, Form form = Form::blocking) {
-    served_[static_cast<std::size_t>(form)][static_cast<std::size_t>(collective)].count(algorithm);
+    served_[static_cast<std::size_t>(form)][static_cast<std::size_t>(collective)].count(algorithm, !any_thread_may_);
   }
   /// "" before the first call.
   const char* last_algorithm(Collective collective, Form form) const {

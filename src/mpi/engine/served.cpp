@@ -4,11 +4,6 @@
 
 namespace stretto::mpi {
 
-void Served::count(const Algorithm* algorithm) {
-  last_.store(algorithm == nullptr ? "native" : algorithm->name.data(), std::memory_order_relaxed);
-  counts_[algorithm == nullptr ? 0 : algorithm->number + 1].fetch_add(1, std::memory_order_relaxed);
-}
-
 void Served::report(const std::string& collective) const {
   for (std::size_t which = 0; which <= algorithm_count(); ++which) {
     if (counts_[which] == 0) continue;

@@ -22,6 +22,8 @@ namespace {
 // A rank waits in three steps. It spins while it has a core of its own; it yields while it seems that nobody else needs
 // the core (waking a sleeper costs 3-23 us, and seven of them in a row 200 us, where yielding ranks take 70); it sleeps
 // when somebody does. A yield that takes long has run somebody else's computation.
+constexpr unsigned kLooksAtOnce = 100;    // some 200 ns
+constexpr unsigned kLooksShortly = 1000;  // some 40 us: to go on from here takes a short call's time less
 constexpr unsigned kSpinRounds = 200;
 constexpr unsigned kLooksPerRound = 50;
 constexpr unsigned kRoundsPerPoke = 8;
@@ -45,6 +47,9 @@ constexpr std::int64_t kLongestNeededNs = 1'000'000;
 constexpr std::int64_t kFirstNapNs = 500'000;
 constexpr std::int64_t kShortNapNs = 20'000;  // to which the kernel adds up to 50 us
 constexpr std::int64_t kAwakeNs = 200'000;
+// A store is seen by all cores long before, where it is not the one on which the sleeper runs. Should that ever not be
+// enough, a wake-up is missed, and the sleep ends by the clock.
+constexpr std::int64_t kSeenNs = 1'000;
 // A look that has moved much takes longer than others by this. After a nap, or when another rank has had the core,
 // caches are cold, and any look takes a few us longer: with 1 us, ranks of one core kept each other awake.
 constexpr std::int64_t kMovedNs = 5'000;
@@ -70,20 +75,27 @@ std::int64_t next_grid_point(std::int64_t time_ns) { return (time_ns / kSleepGri
 std::int64_t NodePlatform::now_ns() { return monotonic_ns(); }
 
 void NodePlatform::publish(Signal& signal, std::uint64_t value) {
-  // Dekker with sleep_on: we write the value, then read `sleepers`; a sleeper counts itself, then reads the value. Both
-  // in sequential consistency, so at least one of us sees the other.
-  signal.value.exchange(value, std::memory_order_seq_cst);
-  if (signal.sleepers.load(std::memory_order_seq_cst) > 0) syscall(SYS_futex, low_word(signal), FUTEX_WAKE, INT_MAX);
+  // Dekker with sleep_on: we write the value, then read `sleepers`; a sleeper counts itself, then reads the value. To
+  // wait until others see our value would be half of a short call (the line comes from another core), so the sleeper
+  // waits in place of us.
+  signal.value.store(value, std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (signal.sleepers.load(std::memory_order_relaxed) > 0) syscall(SYS_futex, low_word(signal), FUTEX_WAKE, INT_MAX);
+}
+
+bool NodePlatform::may_look_again(unsigned looks) const {
+  if (looks > kLooksAtOnce) pause_instruction();
+  return looks < kLooksShortly && !facts_.oversubscribed;
 }
 
 void NodePlatform::idle(Signal* sole, std::uint64_t target, unsigned idle_rounds) {
-  if (!facts_.oversubscribed && idle_rounds < kSpinRounds) {
+  if (!facts_.oversubscribed) {
     for (unsigned look = 0; look < kLooksPerRound; ++look) {
       if (sole != nullptr && sole->reached(target)) return;
       pause_instruction();
-      if (sole == nullptr) return;
+      if (sole == nullptr) break;
     }
-    return;
+    if (idle_rounds < kSpinRounds) return;
   }
   const unsigned first_yield = facts_.oversubscribed ? 0 : kSpinRounds;
   if (idle_rounds == first_yield) {
@@ -168,6 +180,7 @@ void NodePlatform::nap(Signal& signal, std::uint64_t target) {
 // By the monotonic clock.
 void NodePlatform::sleep_on(Signal& signal, std::uint64_t target, std::int64_t until_ns) {
   signal.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  for (const std::int64_t begin = now_ns(); now_ns() - begin < kSeenNs;) pause_instruction();
   const std::uint64_t value = signal.value.load(std::memory_order_seq_cst);
   const auto seen = static_cast<std::uint32_t>(value);
   if (value < target && !(may_listen() && sleep_on_bell_too(signal, seen, until_ns))) {

@@ -30,6 +30,7 @@ class NodePlatform : public Platform {
   std::int64_t now_ns() override;
   void publish(Signal& signal, std::uint64_t value) override;
   void watching(Signal&, std::uint64_t) override {}
+  bool may_look_again(unsigned looks) const override;
   void idle(Signal* sole, std::uint64_t target, unsigned idle_rounds) override;
   void charge(Work, std::size_t) override {}
   bool can_read_peers() const override { return facts_.processes != nullptr && !facts_.processes->empty(); }

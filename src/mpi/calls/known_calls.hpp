@@ -1,7 +1,9 @@
-// Calls that are known to be the MPI library's own: the next one with the same arguments goes straight there.
+// Calls that are known: the next one with the same arguments goes straight to what serves it, the MPI library or, if it
+// is short, an algorithm on the board.
 //
-// To find out takes what an object of the call, its datatype's layout and the rule take: 30 to 60 ns in a loop, and
-// half a microsecond where a program has computed in between and all of it is out of the caches.
+// To find out what serves it takes an object of the call, its datatype's layout and the rule: 30 to 60 ns in a loop, as
+// long as a short call itself, and half a microsecond where a program has computed in between and all of it is out of
+// the caches.
 #pragma once
 
 #include <mpi.h>
@@ -10,6 +12,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/collective.hpp"
+#include "core/reduction.hpp"
 #include "mpi/engine/experience.hpp"
 #include "mpi/entry/native.hpp"
 #include "select/configuration.hpp"
@@ -18,7 +22,7 @@ namespace stretto::mpi {
 
 class Engine;
 
-/// A call by its plain arguments. What they do not tell changes nothing in whether the MPI library serves it.
+/// A call by its plain arguments. What they do not tell changes nothing in what serves it.
 struct PlainCall {
   Collective collective{};
   MPI_Comm comm = MPI_COMM_NULL;
@@ -31,32 +35,32 @@ struct PlainCall {
 /// What else it was given. Where something here is wrong by itself it may be no call at all, and is looked at closely.
 struct Operands {
   static constexpr int kEverybody = -1;
-  const void* own;      // of each rank
+  const void* own;      // of each rank; of a broadcast all of it
   const void* at_root;  // that the root needs too
   int root = kEverybody;
+  bool are_alike = true;  // of both a block has the same count and datatype
+  bool needs_both(int rank) const { return root == kEverybody || root == rank; }
   bool are_sound(int rank, int ranks) const {
-    const bool needs_both = root == kEverybody || root == rank;
     return root < ranks && root >= kEverybody && own != nullptr && own != at_root &&
-           (at_root != nullptr || !needs_both);
+           (at_root != nullptr || !needs_both(rank));
   }
 };
 
 /// Of one thread: the latest few.
-class KnownNative {
+class KnownCalls {
  public:
-  /// What the MPI library returns for a call like one that was kept; nothing if none was, or all may have changed since
-  /// then.
-  static std::optional<int> pass_on(const NativeCall& native, const PlainCall& call, const Operands& operands);
+  /// What a call returns that is like one that was kept; nothing if none was, or all may have changed since then.
+  static std::optional<int> serve(const NativeCall& native, const PlainCall& call, const Operands& operands);
 
   /// What such a call is entered as, and where; nullptr: nowhere. `experience`: that may choose otherwise.
   struct Entered {
     Engine* engine = nullptr;
     std::size_t bytes = 0;
-    std::uint32_t reduction = 0;
+    Reduction reduction{};
     Experience::Front* experience = nullptr;
+    const Algorithm* algorithm = nullptr;  // that serves it; nullptr: the MPI library does
   };
-  /// The call has been found to be the MPI library's, and so is every one like it until the user's choice for the
-  /// collective changes, or Runtime::epoch.
+  /// So is every call like it served until the user's choice for the collective changes, or Runtime::epoch.
   static void keep(const PlainCall& call, const Entered& entered);
 
  private:
@@ -66,6 +70,9 @@ class KnownNative {
     Choice choice;
     Entered entered;
   };
+  static int pass_on(const NativeCall& native, const Known& known, const Operands& operands);
+  static std::optional<int> run(const Known& known, const Operands& operands);
+
   static constexpr std::size_t kKept = 16;
   static thread_local std::array<Known, kKept> known_;
   static Known& place_of(const PlainCall& call, const Choice& choice) {

@@ -1,0 +1,93 @@
+#include "mpi/calls/known_calls.hpp"
+
+#include <algorithm>
+
+#include "mpi/calls/wrong_use.hpp"
+#include "mpi/devices/gpu_drivers.hpp"
+#include "mpi/engine/runtime.hpp"
+
+namespace stretto::mpi {
+namespace {
+
+// Nothing where an algorithm cannot work with what the program gave.
+std::optional<Call> with_buffers(Call call, Collective collective, const Operands& operands, int rank) {
+  const bool has_both = collective != Collective::bcast && collective != Collective::barrier;
+  const bool needs_both = has_both && operands.needs_both(rank);
+  const bool in_place = operands.own == MPI_IN_PLACE;
+  if (in_place && !needs_both) return std::nullopt;
+  if (needs_both && (operands.at_root == MPI_IN_PLACE || !operands.are_alike)) return std::nullopt;
+  auto* const all = needs_both ? static_cast<std::byte*>(const_cast<void*>(operands.at_root)) : nullptr;
+  // Where the rank's own is among all.
+  const bool is_block =
+      collective == Collective::gather || collective == Collective::allgather || collective == Collective::scatter;
+  std::byte* const here = is_block && all != nullptr ? all + static_cast<std::size_t>(rank) * call.bytes() : all;
+  if (has_both && operands.own == here && !kTakesSameBuffer) return std::nullopt;  // let it say what is wrong
+  std::byte* const own = in_place ? here : static_cast<std::byte*>(const_cast<void*>(operands.own));
+  const bool hands_out = collective == Collective::scatter;
+  call.input = hands_out ? all : own;
+  call.output = hands_out || !has_both ? own : all;
+  return call;
+}
+
+}  // namespace
+
+thread_local std::array<KnownCalls::Known, KnownCalls::kKept> KnownCalls::known_{};
+
+std::optional<int> KnownCalls::serve(const NativeCall& native, const PlainCall& call, const Operands& operands) {
+  Runtime& runtime = Runtime::get();
+  const Choice& choice = runtime.configuration().choice(call.collective);
+  const Known& known = place_of(call, choice);
+  if (known.call != call || known.epoch != runtime.epoch() || known.choice != choice) return std::nullopt;
+  const Engine* const engine = known.entered.engine;
+  if (engine != nullptr && engine->is_provided() &&
+      (!operands.are_sound(engine->rank(), engine->size()) || engine->is_revoked() || !engine->is_faultless()))
+    return std::nullopt;
+  if (known.entered.algorithm != nullptr) return run(known, operands);
+  Experience::Front* const experience = known.entered.experience;
+  if (experience != nullptr && experience->arm() != Adaptation::Arm::native) return std::nullopt;
+  return pass_on(native, known, operands);
+}
+
+int KnownCalls::pass_on(const NativeCall& native, const Known& known, const Operands& operands) {
+  const auto& [engine, bytes, reduction, experience, algorithm] = known.entered;
+  const Collective collective = known.call.collective;
+  if (experience != nullptr) experience->begin();
+  if (engine != nullptr && engine->is_provided()) {
+    const int root = std::max(operands.root, 0);
+    engine->enter({collective, true, static_cast<std::uint8_t>(reduction.code), root, bytes}, false);
+  }
+  const ReentryGuard guard;
+  const int result = native();
+  if (experience != nullptr && experience->is_noted() && !engine->is_revoked()) experience->end();
+  Runtime::get().count(collective, nullptr);
+  return result;
+}
+
+std::optional<int> KnownCalls::run(const Known& known, const Operands& operands) {
+  const auto& [engine, bytes, reduction, experience, algorithm] = known.entered;
+  const Collective collective = known.call.collective;
+  gpu_drivers.look();
+  Call plain;
+  plain.element_bytes = std::max<std::size_t>(reduction.element_bytes, 1);
+  plain.count = bytes / plain.element_bytes;
+  plain.reduction = &reduction;
+  plain.root = std::max(operands.root, 0);
+  const std::optional<Call> call = with_buffers(plain, collective, operands, engine->rank());
+  if (!call || !gpu_drivers.are_none()) return std::nullopt;
+  const ReentryGuard guard;
+  engine->enter({collective, false, static_cast<std::uint8_t>(reduction.code), plain.root, bytes}, false);
+  engine->pass_without_pool(collective, bytes);
+  engine->run_short(*algorithm, *call);
+  Runtime::get().count(collective, algorithm);
+  if (engine->is_faultless()) [[likely]]
+    return MPI_SUCCESS;
+  return raise(engine->find_fault(), collective, engine->rank(), known.call.comm);
+}
+
+void KnownCalls::keep(const PlainCall& call, const Entered& entered) {
+  Runtime& runtime = Runtime::get();
+  const Choice& choice = runtime.configuration().choice(call.collective);
+  place_of(call, choice) = {call, runtime.epoch(), choice, entered};
+}
+
+}  // namespace stretto::mpi
