@@ -43,8 +43,9 @@ constexpr bool is_uneven(std::int64_t skew_ns) {
 /// Whether a call of the collective can be served by an algorithm of Stretto's at all, as far as bytes and ranks tell,
 /// and that these are all on one node; left out: whether any call can. If not, nothing need be known of its
 /// communicator.
-bool may_serve(const Configuration& configuration, Collective collective, std::size_t bytes = ~std::size_t{0},
-               int ranks = 2, bool one_node = false);
+inline constexpr std::size_t kAnyBytes = ~std::size_t{0};
+bool may_serve(const Configuration& configuration, Collective collective, std::size_t bytes = kAnyBytes, int ranks = 2,
+               bool one_node = false);
 
 /// Whether the algorithm can serve the call at all.
 bool can_serve(const Algorithm& algorithm, const CallFacts& facts);

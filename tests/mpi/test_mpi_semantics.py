@@ -59,8 +59,8 @@ def test_by_default(compiled: Compiled, program: str, loading: str, ranks: int) 
 
 
 @pytest.mark.parametrize("ranks", (2, 3, 5))
-def test_native_calls_are_known_again(compiled: Compiled, ranks: int) -> None:
-    run_mpi(compiled("mpi/known_native.c"), ranks, stretto_env()).check()
+def test_calls_are_known_again(compiled: Compiled, ranks: int) -> None:
+    run_mpi(compiled("mpi/known_calls.c"), ranks, stretto_env()).check()
 
 
 @pytest.mark.parametrize("program", ("ops_types", "user_operations"))

@@ -23,6 +23,7 @@ from mpi_jobs import (
     stretto_env,
 )
 
+from stretto.algorithms import COLLECTIVES
 from stretto.profile.calls import Unmatched, load_calls
 from stretto.profile.files import IN_PLACE, NON_BLOCKING, NONE, PERSISTENT, SET_UP, Profile, open_profile
 from stretto.profile.summary import summarise
@@ -31,7 +32,7 @@ from stretto.report.words import conclusion
 
 Compiled = Callable[..., Path]
 RANKS = 4
-NATIVE = {"allreduce": "native", "reduce": "native", "bcast": "native", "barrier": "native"}
+NATIVE = dict.fromkeys(COLLECTIVES, "native")
 needs_four_ranks = pytest.mark.skipif(at_most(RANKS) < RANKS, reason="this MPI is tested with fewer than 4 ranks")
 
 

@@ -151,19 +151,34 @@ TEST(Rules, BlocksOfSumsOnANode) {
 
 TEST(Rules, BlocksOnANode) {
   const Configuration configuration;
-  for (Collective collective : {Collective::scatter, Collective::gather}) {
+  for (const auto& [collective, of_short_ones] : {std::pair{Collective::scatter, "arrival_copy"},
+                                                  {Collective::gather, "slot_gather"},
+                                                  {Collective::allgather, "slot_exchange"}}) {
     CallFacts facts{collective, 2 << 10, 1, true, 4, true, std::size_t{1} << 22, false};
     EXPECT_EQ(choose(configuration, facts)->name, "arrival_copy");
-    facts.bytes = 8;
-    EXPECT_EQ(choose(configuration, facts), nullptr);
-    EXPECT_FALSE(may_serve(configuration, collective, facts.bytes, facts.ranks, true));
-    facts.ranks = 8;
-    EXPECT_EQ(choose(configuration, facts)->name, "arrival_copy");
-    EXPECT_TRUE(may_serve(configuration, collective, facts.bytes, facts.ranks));
+    for (const std::size_t bytes : {std::size_t{8}, (std::size_t{2} << 10) - 1}) {
+      facts.bytes = bytes;
+      EXPECT_EQ(choose(configuration, facts)->name, of_short_ones);
+    }
+    EXPECT_TRUE(may_serve(configuration, collective, facts.bytes, facts.ranks, true));
     facts.ranks = 65;
     EXPECT_EQ(choose(configuration, facts), nullptr);
     EXPECT_FALSE(may_serve(configuration, collective, facts.bytes, facts.ranks, true));
     EXPECT_TRUE(may_serve(configuration, collective, facts.bytes, facts.ranks, false));
+  }
+}
+
+TEST(Rules, BlocksForEachRankOnANode) {
+  const Configuration configuration;
+  for (Collective collective : {Collective::alltoall, Collective::reduce_scatter_block}) {
+    CallFacts facts{collective, 511, 1, true, 4, true, std::size_t{1} << 22, false};
+    EXPECT_EQ(choose(configuration, facts)->name, "slot_exchange");
+    EXPECT_TRUE(may_serve(configuration, collective, facts.bytes, facts.ranks, true));
+    facts.bytes = 512;
+    EXPECT_EQ(choose(configuration, facts), nullptr);
+    EXPECT_FALSE(may_serve(configuration, collective, facts.bytes, facts.ranks, true));
+    EXPECT_FALSE(may_serve(configuration, collective, 8, facts.ranks, false)) << "between nodes";
+    EXPECT_TRUE(may_serve(configuration, collective)) << "some calls of it";
   }
 }
 
