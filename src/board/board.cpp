@@ -103,7 +103,9 @@ void Board::begin(bool new_message, BoardUse use) {
 
 void Board::take_place() {
   const std::size_t place = next_place();
-  if (!takes_turns()) newest_ = place;
+  // Where all have met, the one who goes on alone has the whole ring before it from here: the places in turn, too, as
+  // all others have what they need to leave these.
+  if (all_met_ || !takes_turns()) newest_ = place;
   at_before_ = std::exchange(at_, place);
   must_have_left_ = std::exchange(places_[place].call, call_);
 }

@@ -122,7 +122,7 @@ class Board {
   /// `co_await board.reached(g, signal)`: until it has been published in this call. A rank that is in another call of
   /// the program's stops the executor.
   SignalWait reached(Group& g, Signal& signal) { return g.reached(signal, first_stamp(), first_stamp() | signature_); }
-  /// Whether that comes in a moment.
+  /// Whether that comes soon.
   bool comes_soon(Group& g, Signal& signal) {
     const SignalWait wait = reached(g, signal);
     const Endpoint& endpoint = g.endpoint();
@@ -199,7 +199,7 @@ class Board {
   std::vector<Place> places_;
   std::size_t at_ = 0;                  // the place of the present call
   std::size_t at_before_ = 0;           // of the call before
-  std::size_t newest_ = 0;              // the place that was taken when the ring last moved on
+  std::size_t newest_ = 0;              // the place from which the ring moves on
   bool used_pool_[2] = {false, false};  // the latest call of each parity
   bool all_met_ = false;                // in the call before
   std::uint64_t everyone_left_ = 0;

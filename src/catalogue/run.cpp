@@ -37,10 +37,6 @@ Task enter_and_run(Group& g, const Algorithm& algorithm, Call call) {
   co_await algorithm.run(g, call);
 }
 
-}  // namespace
-
-namespace {
-
 // Whether it came to its end.
 bool drive(Group& g, Task task) {
   g.endpoint().executor.drive(task, g.endpoint().transport);
