@@ -45,9 +45,11 @@ bool drive(Group& g, Task task) {
   return done;
 }
 
-// Enters the board once and leaves it.
-inline void run_on_board(Group& g, const Algorithm& algorithm, const Call& call, const BoardUse& use) {
+}  // namespace
+
+void run_on_board(Group& g, const Algorithm& algorithm, const Call& call) {
   Board& board = g.board();
+  const BoardUse use = use_of(g, algorithm, call.bytes());
   board.begin(/*new_message=*/true, use);
   const bool may_enter = board.may_enter();
   const auto& [run_shortly, rest] = algorithm.shortly;
@@ -57,20 +59,12 @@ inline void run_on_board(Group& g, const Algorithm& algorithm, const Call& call,
   if (done) board.leave(g);
 }
 
-}  // namespace
-
 void run_to_end(Group& g, const Algorithm& algorithm, const Call& call) {
   if (!is_one_on_board(g, algorithm, call)) {
     drive(g, run_algorithm(g, algorithm, call));
     return;
   }
-  run_on_board(g, algorithm, call, use_of(g, algorithm, call.bytes()));
-}
-
-void run_short_to_end(Group& g, const Algorithm& algorithm, const Call& call) {
-  run_on_board(g, algorithm, call,
-               {.slot_bytes = call.bytes() * algorithm.blocks_of_rank(g.size()),
-                .meets_all = meets_all(algorithm.collective, call.bytes())});
+  run_on_board(g, algorithm, call);
 }
 
 Task run_algorithm(Group& g, const Algorithm& algorithm, Call call) {

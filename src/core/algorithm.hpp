@@ -181,7 +181,7 @@ Task run_algorithm(Group& g, const Algorithm& algorithm, Call call);
 /// around short messages on the board is done without a coroutine of its own, and so is all of the call where the
 /// algorithm can and the others come soon.
 void run_to_end(Group& g, const Algorithm& algorithm, const Call& call);
-/// The same, where it is known that the algorithm can do so and that a slot is long enough.
-void run_short_to_end(Group& g, const Algorithm& algorithm, const Call& call);
+/// The same by an algorithm that works on the board, of a message that it takes in one part.
+void run_on_board(Group& g, const Algorithm& algorithm, const Call& call);
 
 }  // namespace stretto

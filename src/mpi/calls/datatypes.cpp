@@ -219,6 +219,14 @@ std::optional<Layout> layout_of(MPI_Datatype datatype) {
   return layout;
 }
 
+bool is_predefined(MPI_Datatype datatype) {
+  static thread_local MPI_Datatype latest_of_program = MPI_DATATYPE_NULL;  // a handle that none of MPI's will ever have
+  if (datatype == latest_of_program) return false;
+  const std::optional<Layout> layout = layout_of(datatype);
+  if (layout && !layout->predefined) latest_of_program = datatype;
+  return layout && layout->predefined;
+}
+
 namespace {
 
 // The elements of all `stretches` of `buffer`, gaps between them included.

@@ -51,6 +51,8 @@ class HeldDatatype {
 
 /// nullopt for datatypes that have no size yet (null).
 std::optional<Layout> layout_of(MPI_Datatype datatype);
+/// Whether MPI defines it: its handle is never another's. Of the program's the same one may be asked for in each call.
+bool is_predefined(MPI_Datatype datatype);
 
 /// Some elements of a buffer.
 struct Stretch {

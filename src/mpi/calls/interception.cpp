@@ -119,7 +119,7 @@ bool Interception::may_keep() const { return !runtime_.profiler().active() && !r
 
 // Of a datatype or an operation of the program's, the same handle may soon be another.
 bool Interception::is_plain(const CallOutline& call) const {
-  const bool predefined = (plain_.datatype == MPI_DATATYPE_NULL || layout_of(plain_.datatype)->predefined) &&
+  const bool predefined = (plain_.datatype == MPI_DATATYPE_NULL || is_predefined(plain_.datatype)) &&
                           (plain_.op == MPI_OP_NULL || call.reduction != 0);
   if (!may_keep() || !predefined) return false;
   if (communicator_->engine == nullptr) return true;

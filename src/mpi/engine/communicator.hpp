@@ -81,7 +81,7 @@ class Engine {
       return;
     }
     Group group(equipment_->endpoint());
-    run_short_to_end(group, algorithm, call);
+    run_on_board(group, algorithm, call);
     if (meets_all(algorithm.collective, call.bytes())) ++meetings_;
   }
 

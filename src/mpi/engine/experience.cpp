@@ -44,7 +44,6 @@ class Experience::Kind {
   const Means& means_;
   Adapted& adapted_;
   Tally& tally_;
-  const std::size_t length_;
   Front own_front_;
   Front& front_;
   std::unique_ptr<SightExchange> exchange_;
@@ -98,7 +97,6 @@ Experience::Kind::Kind(const Means& means, std::unique_ptr<SightExchange> exchan
     : means_(means),
       adapted_(adapted),
       tally_(adapted.of_length(length)),
-      length_(length),
       front_(front == nullptr ? own_front_ : *front),
       exchange_(std::move(exchange)),
       adaptation_(adaptation),
@@ -161,7 +159,7 @@ void Experience::Kind::learn() {
   const Heard heard = exchange_->hear();
   const Adaptation::Savings before = adaptation_.savings();
   adaptation_.learn(heard.calls, heard.cost_ns);
-  adapted_.add(length_, before, adaptation_.savings());
+  adapted_.add(tally_, before, adaptation_.savings());
   const auto arrivals = static_cast<std::size_t>(adaptation_.arrivals());
   tally_.arrivals[arrivals].fetch_add(std::exchange(unlearnt_, 0), std::memory_order_relaxed);
 }

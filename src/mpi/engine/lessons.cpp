@@ -14,11 +14,10 @@ std::int64_t count(Tally::Count& sum, double more) {
 
 }  // namespace
 
-void Adapted::add(std::size_t length, const Adaptation::Savings& before, const Adaptation::Savings& now) {
+void Adapted::add(Tally& tally, const Adaptation::Savings& before, const Adaptation::Savings& now) {
   const Adaptation::Savings more{.native_ns = now.native_ns - before.native_ns,
                                  .saved_ns = now.saved_ns - before.saved_ns,
                                  .unsure_ns = now.unsure_ns - before.unsure_ns};
-  Tally& tally = of_length(length);
   count(tally.native_ns, more.native_ns);
   count(tally.saved_ns, more.saved_ns);
   count(tally.unsure_ns, more.unsure_ns);

@@ -32,7 +32,8 @@ class Adapted {
  public:
   Tally& of_length(std::size_t length) { return tallies_[length]; }
   const Tally& of_length(std::size_t length) const { return tallies_[length]; }
-  void add(std::size_t length, const Adaptation::Savings& before, const Adaptation::Savings& now);
+  /// To `tally`, one of these.
+  void add(Tally& tally, const Adaptation::Savings& before, const Adaptation::Savings& now);
   /// In a line, for the end of the job; nothing where nothing was learnt.
   void report(Collective collective) const;
 
@@ -40,7 +41,7 @@ class Adapted {
   std::int64_t sum(Tally::Count Tally::*of) const;
 
   std::array<Tally, kLengths> tallies_{};
-  // Of all lengths.
+  // Of all lengths, for each lesson asks, and the tallies are as many lines.
   Tally::Count native_ns_{0};
   Tally::Count saved_ns_{0};
   Tally::Count most_behind_ppm_{0};  // of native: at the worst moment
