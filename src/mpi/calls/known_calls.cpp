@@ -31,21 +31,33 @@ std::optional<Call> with_buffers(Call call, Collective collective, const Operand
 
 }  // namespace
 
-thread_local std::array<KnownCalls::Known, KnownCalls::kKept> KnownCalls::known_{};
+thread_local std::array<KnownCalls::Set, std::size_t{1} << KnownCalls::kSetBits> KnownCalls::sets_{};
+
+KnownCalls::Set& KnownCalls::set_of(const PlainCall& call) {
+  const auto key = static_cast<std::uint64_t>(call.count) * 31 + static_cast<std::uint64_t>(call.collective);
+  return sets_[key * 0x9E3779B97F4A7C15U >> (64 - kSetBits)];  // Knuth, volume 3, 6.4
+}
+
+const KnownCalls::Known* KnownCalls::find(const PlainCall& call, const Choice& choice) {
+  const std::uint64_t epoch = Runtime::get().epoch();
+  for (const Known& known : set_of(call)) {
+    if (known.call == call && known.epoch == epoch && known.choice == choice) return &known;
+  }
+  return nullptr;
+}
 
 std::optional<int> KnownCalls::serve(const NativeCall& native, const PlainCall& call, const Operands& operands) {
-  Runtime& runtime = Runtime::get();
-  const Choice& choice = runtime.configuration().choice(call.collective);
-  const Known& known = place_of(call, choice);
-  if (known.call != call || known.epoch != runtime.epoch() || known.choice != choice) return std::nullopt;
-  const Engine* const engine = known.entered.engine;
+  const Choice& choice = Runtime::get().configuration().choice(call.collective);
+  const Known* const known = find(call, choice);
+  if (known == nullptr) return std::nullopt;
+  const Engine* const engine = known->entered.engine;
   if (engine != nullptr && engine->is_provided() &&
       (!operands.are_sound(engine->rank(), engine->size()) || engine->is_revoked() || !engine->is_faultless()))
     return std::nullopt;
-  if (known.entered.algorithm != nullptr) return run(known, operands);
-  Experience::Front* const experience = known.entered.experience;
+  if (known->entered.algorithm != nullptr) return run(*known, operands);
+  Experience::Front* const experience = known->entered.experience;
   if (experience != nullptr && experience->arm() != Adaptation::Arm::native) return std::nullopt;
-  return pass_on(native, known, operands);
+  return pass_on(native, *known, operands);
 }
 
 int KnownCalls::pass_on(const NativeCall& native, const Known& known, const Operands& operands) {
@@ -87,7 +99,9 @@ std::optional<int> KnownCalls::run(const Known& known, const Operands& operands)
 void KnownCalls::keep(const PlainCall& call, const Entered& entered) {
   Runtime& runtime = Runtime::get();
   const Choice& choice = runtime.configuration().choice(call.collective);
-  place_of(call, choice) = {call, runtime.epoch(), choice, entered};
+  Set& set = set_of(call);
+  std::shift_right(set.begin(), set.end(), 1);
+  set.front() = {call, runtime.epoch(), choice, entered};
 }
 
 }  // namespace stretto::mpi
