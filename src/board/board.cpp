@@ -77,6 +77,16 @@ void Board::clear(std::byte* memory, int ranks, std::size_t generations) {
   }
 }
 
+void Board::place_pages(const std::byte* memory, int ranks) {
+  constexpr std::ptrdiff_t kPage = 4096;
+  constexpr std::ptrdiff_t kMost = std::ptrdiff_t{1} << 20;
+  const Layout board(const_cast<std::byte*>(memory), static_cast<std::size_t>(ranks), kGenerations);
+  const std::ptrdiff_t used = board.slot_data - memory;
+  if (used > kMost) return;
+  for (std::ptrdiff_t at = 0; at < used; at += kPage)
+    static_cast<void>(*static_cast<const volatile std::byte*>(memory + at));
+}
+
 Board::Board(std::byte* memory, int ranks, int rank, std::size_t generations)
     : ranks_(static_cast<std::size_t>(ranks)), rank_(rank), places_(generations) {
   const Layout layout(memory, ranks_, generations);
@@ -168,6 +178,12 @@ int Board::arrive(Group& g, const void* input, std::size_t block_bytes) {
   publish(g, mine.announced);
   if (last) publish(g, now.everyone_arrived);
   return static_cast<int>(place);
+}
+
+void Board::publish_slot(Group& g, int rank, std::size_t bytes) {
+  Slot& filled = slot(rank);
+  filled.bytes = static_cast<std::uint32_t>(bytes);
+  publish(g, filled.filled);
 }
 
 void Board::synchronised_by_arrival() {

@@ -90,6 +90,11 @@ class Board {
   /// Makes zeroed again what a board of as many ranks has used, in memory that nobody uses any more.
   static void clear(std::byte* memory, int ranks, std::size_t generations = kGenerations);
 
+  /// Has the kernel place the pages that short calls use, for this process and, where it is the first, for all. Else
+  /// each of the first 64 calls takes some us longer, 3 times as long with 256 bytes. Not on a board of many ranks,
+  /// whose pages are thousands.
+  static void place_pages(const std::byte* memory, int ranks);
+
   /// A rank may be `generations` calls ahead, at least 3: with few, tests soon come to use a place in the ring again.
   Board(std::byte* memory, int ranks, int rank, std::size_t generations = kGenerations);
 
@@ -133,6 +138,8 @@ class Board {
   }
   bool has(const Signal& signal) const { return signal.reached(first_stamp()); }
   void publish(Group& g, Signal& signal) { g.publish(signal, first_stamp() | signature_); }
+  /// The same of the slot of `rank`, in which `bytes` bytes are left.
+  void publish_slot(Group& g, int rank, std::size_t bytes);
 
   /// Takes the next place in the order of arrival and announces it, and how long the block is that this rank has left.
   /// 0 is first.

@@ -7,12 +7,6 @@
 namespace stretto::slots {
 namespace {
 
-void publish(Group& g, std::size_t bytes) {
-  Slot& mine = g.board().slot(g.rank());
-  mine.bytes = static_cast<std::uint32_t>(bytes);
-  g.board().publish(g, mine.filled);
-}
-
 // Where `from` leaves its block for `to`.
 std::byte* block_between(Group& g, const Call& call, int from, int to) {
   const std::size_t n = call.bytes();
@@ -32,14 +26,14 @@ void combine(Group& g, const Call& call, int rank, const std::byte* theirs) {
 
 void leave_input(Group& g, const Call& call) {
   g.copy(g.board().slot_data(g.rank(), call.bytes()), call.input, call.bytes());
-  publish(g, call.bytes());
+  g.board().publish_slot(g, g.rank(), call.bytes());
 }
 
 void leave_blocks(Group& g, const Call& call) {
   const std::size_t n = call.bytes();
   for (int to = 0; to < g.size(); ++to)
     g.copy(block_between(g, call, g.rank(), to), call.input + offset(call, block_of(call, to)), n);
-  publish(g, n * static_cast<std::size_t>(g.size()));
+  g.board().publish_slot(g, g.rank(), n * static_cast<std::size_t>(g.size()));
 }
 
 void combine_input(Group& g, const Call& call, int rank) {

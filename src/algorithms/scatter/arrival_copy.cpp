@@ -22,8 +22,7 @@ void leave_for(Group& g, const Call& call, int rank) {
   Board& board = g.board();
   const std::size_t n = call.bytes();
   g.copy(board.block_data(rank, n), call.input + offset(call, block_of(call, rank)), n);
-  board.slot(rank).bytes = static_cast<std::uint32_t>(n);
-  board.publish(g, board.slot(rank).filled);
+  board.publish_slot(g, rank, n);
 }
 
 void take(Group& g, const Call& call) {

@@ -129,6 +129,7 @@ void NodeShare::lay_out(std::byte* memory) {
   const Needed needed(members_.most_mates, is_one_node(), world_.tells_sights());
   const auto& mates = members_.mates;
   const auto place = std::ranges::find(mates, members_.rank) - mates.begin();
+  Board::place_pages(memory, static_cast<int>(mates.size()));
   board_ = std::make_unique<Board>(memory, static_cast<int>(mates.size()), static_cast<int>(place));
   ledger_.emplace(memory + needed.board, mates, static_cast<std::size_t>(place));
   if (is_one_node()) agreement_.emplace(memory + needed.until_agreement(), members_.most_mates, members_.rank);

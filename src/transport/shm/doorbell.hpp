@@ -16,6 +16,9 @@ struct alignas(128) Doorbell {
   Atomic<std::uint32_t> listeners;  // that sleep, or are about to: these see that it has rung
   Atomic<std::uint32_t> sleepers;   // of them
   Atomic<std::uint32_t> rings;      // so far: what they sleep on
+  // Ranks that sleep on a signal, or are about to. Far from all that changes often, so that who publishes has it in its
+  // cache: of the signal itself the other ranks have the line, which takes as long as a short call.
+  alignas(128) Atomic<std::uint32_t> asleep;
 
   bool is_heard() const { return listeners.load(std::memory_order_seq_cst) > 0; }
   /// Returns how many it has woken.

@@ -47,9 +47,9 @@ constexpr std::int64_t kLongestNeededNs = 1'000'000;
 constexpr std::int64_t kFirstNapNs = 500'000;
 constexpr std::int64_t kShortNapNs = 20'000;  // to which the kernel adds up to 50 us
 constexpr std::int64_t kAwakeNs = 200'000;
-// A store is seen by all cores long before, where it is not the one on which the sleeper runs. Should that ever not be
+// A store is seen by all cores long before, with a kilobyte of others that it waits for. Should that ever not be
 // enough, a wake-up is missed, and the sleep ends by the clock.
-constexpr std::int64_t kSeenNs = 1'000;
+constexpr std::int64_t kSeenNs = 3'000;
 // A look that has moved much takes longer than others by this. After a nap, or when another rank has had the core,
 // caches are cold, and any look takes a few us longer: with 1 us, ranks of one core kept each other awake.
 constexpr std::int64_t kMovedNs = 5'000;
@@ -75,12 +75,20 @@ std::int64_t next_grid_point(std::int64_t time_ns) { return (time_ns / kSleepGri
 std::int64_t NodePlatform::now_ns() { return monotonic_ns(); }
 
 void NodePlatform::publish(Signal& signal, std::uint64_t value) {
-  // Dekker with sleep_on: we write the value, then read `sleepers`; a sleeper counts itself, then reads the value. To
+  // Dekker with sleep_on: we write the value, then read who sleeps; a sleeper counts itself, then reads the value. To
   // wait until others see our value would be half of a short call (the line comes from another core), so the sleeper
   // waits in place of us.
   signal.value.store(value, std::memory_order_release);
   std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (all_are_awake()) [[likely]]
+    return;
   if (signal.sleepers.load(std::memory_order_relaxed) > 0) syscall(SYS_futex, low_word(signal), FUTEX_WAKE, INT_MAX);
+}
+
+// Of the node's ranks, as far as that can be told at a glance.
+bool NodePlatform::all_are_awake() const {
+  return facts_.doorbell != nullptr && !facts_.strangers->load(std::memory_order_relaxed) &&
+         facts_.doorbell->asleep.load(std::memory_order_relaxed) == 0;
 }
 
 bool NodePlatform::may_look_again(unsigned looks) const {
@@ -179,6 +187,7 @@ void NodePlatform::nap(Signal& signal, std::uint64_t target) {
 
 // By the monotonic clock.
 void NodePlatform::sleep_on(Signal& signal, std::uint64_t target, std::int64_t until_ns) {
+  if (facts_.doorbell != nullptr) facts_.doorbell->asleep.fetch_add(1, std::memory_order_seq_cst);
   signal.sleepers.fetch_add(1, std::memory_order_seq_cst);
   for (const std::int64_t begin = now_ns(); now_ns() - begin < kSeenNs;) pause_instruction();
   const std::uint64_t value = signal.value.load(std::memory_order_seq_cst);
@@ -188,6 +197,8 @@ void NodePlatform::sleep_on(Signal& signal, std::uint64_t target, std::int64_t u
     syscall(SYS_futex, low_word(signal), FUTEX_WAIT_BITSET, seen, &until, nullptr, FUTEX_BITSET_MATCH_ANY);
   }
   signal.sleepers.fetch_add(static_cast<std::uint32_t>(-1), std::memory_order_seq_cst);
+  if (facts_.doorbell != nullptr)
+    facts_.doorbell->asleep.fetch_add(static_cast<std::uint32_t>(-1), std::memory_order_seq_cst);
 }
 
 // False where the kernel cannot wait for two words (before Linux 5.16).

@@ -19,7 +19,7 @@ struct NodeFacts {
   void (*poke)(void*) = nullptr;  // drives MPI's progress
   void* poke_context = nullptr;
   const std::atomic<int>* open = nullptr;  // what the program has under way in MPI, for which others may need this rank
-  Doorbell* doorbell = nullptr;  // rung by all who may begin anything in MPI that needs this rank, but for strangers
+  Doorbell* doorbell = nullptr;  // of all who may begin anything in MPI that needs this rank, but for strangers
   const std::atomic<bool>* strangers = nullptr;  // whether there are any
 };
 
@@ -42,6 +42,7 @@ class NodePlatform : public Platform {
   bool poke();
   bool is_stirred();
   bool may_listen() const;
+  bool all_are_awake() const;
   bool is_needed() const;
   void nap(Signal& signal, std::uint64_t target);
   void listen(Signal& signal, std::uint64_t target);
