@@ -32,7 +32,7 @@ _HELP = """`stretto tune -- mpirun -n 8 --hostfile hosts` measures what serves c
 rules.toml; STRETTO_RULES=FILE then tells Stretto. The same command goes on where it was interrupted.
 `stretto tune import DIR -- mpirun -n 8` does so for the calls of a program (DIR of stretto run --profile DIR).
 `stretto tune explain allreduce 1M --ranks 8 --rules FILE` tells what is chosen and why, `stretto tune check FILE`
-whether a file can be used here, `stretto tune export FILE` makes Open MPI's own rules file of it.
+whether a file can be used here, `stretto tune export FILE` makes Open MPI's or MPICH's own rules file of it.
 
 With --machine messages are measured between one pair of ranks for each part of the machine in which any meet, so give
 a rank for each core of a node, and nodes as far apart as those of later jobs. It takes about a minute, on a machine
