@@ -30,6 +30,7 @@ struct Named {
   const Algorithm* allgather_copy = find_algorithm(Collective::allgather, "arrival_copy");
   const Algorithm* reduce_scatter_block_slots = find_algorithm(Collective::reduce_scatter_block, "slot_exchange");
   const Algorithm* alltoall_slots = find_algorithm(Collective::alltoall, "slot_exchange");
+  const Algorithm* alltoall_copy = find_algorithm(Collective::alltoall, "arrival_copy");
   const Algorithm* reduce_scatter_block_ring = find_algorithm(Collective::reduce_scatter_block, "ring");
   const Algorithm* reduce_scatter_block_pairwise = find_algorithm(Collective::reduce_scatter_block, "pairwise");
   const Algorithm* reduce_scatter_pairwise = find_algorithm(Collective::reduce_scatter, "pairwise");
@@ -66,16 +67,25 @@ const Algorithm* rule_between_nodes(const CallFacts& facts, bool background) {
 // On a node, on 2 cores. What a rank leaves, if it is short, lies in its slot, for whoever wants it in the order of
 // ranks: mean times are 0.35 to 1.0 of Open MPI 4.1's for 2 to 8 ranks and 8 B to 2 KB (balanced; 1.1 for alltoall of
 // 128 B on 2 ranks, which is what passing it on takes). Longer blocks are taken as they come: 0.05 to 0.9 balanced and
-// under uniform:2ms, up to 8 MiB.
+// under uniform:2ms, up to 8 MiB, but for alltoall: 0.2 to 0.99 up to 768 KiB, from 1 MiB on 0.6 to 1.35, from one run
+// of the same program to the next.
 constexpr std::size_t kCopiedFrom = 2 * kKiB;
 constexpr int kMostRanks = 64;  // more have not been measured
 bool fits_slot(std::size_t bytes, int ranks) { return ranks <= kMostRanks && bytes < kCopiedFrom; }
-bool fit_slot(std::size_t block_bytes, int ranks) {
-  return fits_slot(block_bytes * static_cast<std::size_t>(ranks), ranks);
+constexpr std::size_t kLongestAlltoall = 512 * kKiB;
+// Of an alltoall's blocks, together: in the order of ranks 0.86 with 2 KiB each on 2 ranks, as they come 1.1.
+constexpr std::size_t kTakenInOrder = 8 * kKiB;
+// Where each leaves a block for each, they share memory for all of them, which the first call of a program touches
+// anew: 0.6 ms a MiB, once.
+constexpr std::size_t kMostLeft = 32 * kKiB * kKiB;
+bool leave_little(std::size_t block_bytes, int ranks) {
+  const auto blocks = static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks);
+  return ranks <= kMostRanks && block_bytes <= kMostLeft / blocks;
 }
 
-// Blocks through mailboxes, on 2 to 8 ranks of 2 cores, balanced and under uniform:2ms: a ring takes 0.12 to 0.74 of
-// Open MPI 4.1's, 0.28 to 0.63 of MPICH's; with 16 KiB a block it took 1.3 on 8 ranks.
+// To combine the blocks that all have left takes 0.06 to 0.9 of Open MPI 4.1's on 2 to 8 ranks, 256 B to 1 MiB,
+// balanced and under uniform:2ms. More than that goes through mailboxes: a ring takes 0.12 to 0.74, 0.28 to 0.63 of
+// MPICH's; with 16 KiB a block it took 1.3 on 8 ranks.
 constexpr std::size_t kRingFrom = 32 * kKiB;
 
 // The default rule; nullptr is the MPI library's own.
@@ -105,10 +115,12 @@ const Algorithm* rule(const CallFacts& facts, bool background) {
       if (fits_slot(facts.bytes, facts.ranks)) return known().allgather_slots;
       return facts.ranks <= kMostRanks ? known().allgather_copy : nullptr;
     case Collective::reduce_scatter_block:
-      if (fit_slot(facts.bytes, facts.ranks)) return known().reduce_scatter_block_slots;
+      if (leave_little(facts.bytes, facts.ranks)) return known().reduce_scatter_block_slots;
       return facts.bytes >= kRingFrom ? known().reduce_scatter_block_ring : nullptr;
     case Collective::alltoall:
-      return fit_slot(facts.bytes, facts.ranks) ? known().alltoall_slots : nullptr;
+      if (!leave_little(facts.bytes, facts.ranks) || facts.bytes > kLongestAlltoall) return nullptr;
+      return facts.bytes * static_cast<std::size_t>(facts.ranks) <= kTakenInOrder ? known().alltoall_slots
+                                                                                  : known().alltoall_copy;
     case Collective::scatterv:
     case Collective::gatherv:
     case Collective::allgatherv:
@@ -130,9 +142,9 @@ bool rule_may_serve(Collective collective, std::size_t bytes, int ranks, bool on
     case Collective::allgather:
       return !one_node || ranks <= kMostRanks;
     case Collective::reduce_scatter_block:
-      return bytes >= kScatteredFrom || (one_node && fit_slot(bytes, ranks));
+      return bytes >= kScatteredFrom || (one_node && leave_little(bytes, ranks));
     case Collective::alltoall:
-      return bytes == kAnyBytes || (one_node && fit_slot(bytes, ranks));
+      return bytes == kAnyBytes || (one_node && leave_little(bytes, ranks) && bytes <= kLongestAlltoall);
     case Collective::allreduce:
     case Collective::reduce:
     case Collective::bcast:

@@ -139,13 +139,15 @@ TEST(Rules, LongBlocksBetweenNodes) {
 }
 
 TEST(Rules, BlocksOfSumsOnANode) {
-  CallFacts facts{Collective::reduce_scatter_block, 32 << 10, 1, true, 4, true, std::size_t{1} << 22, false};
-  EXPECT_EQ(choose({}, facts)->name, "ring");
-  EXPECT_TRUE(may_serve({}, facts.collective, facts.bytes, facts.ranks));
+  CallFacts facts{Collective::reduce_scatter_block, 2 << 20, 1, true, 4, true, std::size_t{1} << 26, false};
+  EXPECT_EQ(choose({}, facts)->name, "slot_exchange");
+  ++facts.bytes;
+  EXPECT_EQ(choose({}, facts)->name, "ring") << "of more than 32 MiB in all";
+  EXPECT_TRUE(may_serve({}, facts.collective, facts.bytes, facts.ranks, true));
   facts.commutative = false;
   const Algorithm* const in_order = choose({}, facts);
   EXPECT_TRUE(in_order == nullptr || can_serve(*in_order, facts));
-  facts = {Collective::reduce_scatter_block, (32 << 10) - 1, 1, true, 4, true, std::size_t{1} << 22, false};
+  facts = {Collective::reduce_scatter_block, (32 << 10) - 1, 1, true, 65, true, std::size_t{1} << 26, false};
   EXPECT_EQ(choose({}, facts), nullptr);
 }
 
@@ -171,14 +173,26 @@ TEST(Rules, BlocksOnANode) {
 TEST(Rules, BlocksForEachRankOnANode) {
   const Configuration configuration;
   for (Collective collective : {Collective::alltoall, Collective::reduce_scatter_block}) {
-    CallFacts facts{collective, 511, 1, true, 4, true, std::size_t{1} << 22, false};
+    CallFacts facts{collective, 1024, 1, true, 4, true, std::size_t{1} << 24, false};
     EXPECT_EQ(choose(configuration, facts)->name, "slot_exchange");
     EXPECT_TRUE(may_serve(configuration, collective, facts.bytes, facts.ranks, true));
-    facts.bytes = 512;
-    EXPECT_EQ(choose(configuration, facts), nullptr);
-    EXPECT_FALSE(may_serve(configuration, collective, facts.bytes, facts.ranks, true));
     EXPECT_FALSE(may_serve(configuration, collective, 8, facts.ranks, false)) << "between nodes";
     EXPECT_TRUE(may_serve(configuration, collective)) << "some calls of it";
+    facts.ranks = 65;
+    EXPECT_EQ(choose(configuration, facts), nullptr);
+    EXPECT_FALSE(may_serve(configuration, collective, facts.bytes, facts.ranks, true));
+  }
+  CallFacts facts{Collective::alltoall, 0, 1, true, 4, true, std::size_t{1} << 24, false};
+  for (const auto& [ranks, longest] : {std::pair{4, std::size_t{512} << 10}, {16, std::size_t{128} << 10}}) {
+    facts.ranks = ranks;
+    for (const std::size_t bytes : {std::size_t{2049}, longest}) {
+      facts.bytes = bytes;
+      EXPECT_EQ(choose(configuration, facts)->name, "arrival_copy");
+      EXPECT_TRUE(may_serve(configuration, facts.collective, bytes, ranks, true));
+    }
+    facts.bytes = longest + 1;
+    EXPECT_EQ(choose(configuration, facts), nullptr);
+    EXPECT_FALSE(may_serve(configuration, facts.collective, facts.bytes, ranks, true));
   }
 }
 

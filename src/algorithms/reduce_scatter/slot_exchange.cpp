@@ -1,7 +1,7 @@
 // Slot exchange: everybody leaves its input in its slot on the board and combines its own block of everybody else's.
 //
-// The alltoall of that name, with a sum. Cost: P copies of n bytes, then P nγ on every rank. For short blocks; inputs
-// longer than a slot go through the pool. Combines in the order of ranks: serves every operation, deterministic.
+// The alltoall of that name, with a sum. Cost: P copies of n bytes, then P nγ on every rank. Inputs longer than a slot
+// go through the pool. Combines in the order of ranks: serves every operation, deterministic.
 
 #include "board/board.hpp"
 #include "board/slots.hpp"
