@@ -199,7 +199,7 @@ std::optional<ArrivalOrder> Model::predict(const std::vector<std::int64_t>& arri
 std::int64_t Model::latency_ns(std::size_t size_bytes) const {
   const sim::Options& machine = options_.machine;
   const sim::Link& link = options_.one_node() ? machine.intra : machine.inter;
-  return static_cast<std::int64_t>(link.alpha_ns + link.beta_ns_per_byte * static_cast<double>(size_bytes));
+  return link.latency_ns() + link.wire_ns(size_bytes);
 }
 
 }  // namespace stretto::model

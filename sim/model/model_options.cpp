@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "measured_machine.hpp"
+
 namespace stretto::model {
 namespace {
 
@@ -79,6 +81,10 @@ ModelOptions parse_model_options(int argc, char** argv) {
       options.in_a_row = bench::parse_number<int>(key, value);
       return true;
     }
+    if (key == "machine") {
+      options.machine_file = value;
+      return true;
+    }
     if (key != "prediction") return take_machine(options.machine, key, value);
     options.prediction = parse_prediction(value);
     return true;
@@ -89,6 +95,7 @@ ModelOptions parse_model_options(int argc, char** argv) {
   const auto& root = options.request.root;
   if (root && (*root < 0 || *root >= options.machine.ranks))
     refuse("root", std::to_string(*root), "there are " + std::to_string(options.machine.ranks) + " ranks");
+  if (!options.machine_file.empty()) take_measured(options.machine, options.machine_file);
   find_algorithms(options);
   return options;
 }

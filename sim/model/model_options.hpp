@@ -1,6 +1,7 @@
 // What the model is asked: the benchmark's options, and the machine to run them on.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "catalogue/catalogue.hpp"
@@ -18,6 +19,7 @@ struct ModelOptions {
   std::vector<const Algorithm*> algorithms;  // of the request
   sim::Options machine;
   Prediction prediction = Prediction::right;
+  std::string machine_file;  // in place of costs; empty: none
 
   bool one_node() const { return machine.ranks <= machine.ranks_per_node; }
 };

@@ -81,7 +81,7 @@ const T& draw_from(const T (&values)[size], std::mt19937_64& random) {
   return values[random() % size];
 }
 
-constexpr sim::Link kNetworks[] = {{2000, 0.1, 400}, {30000, 8, 5000}, {1000, 0.08, 300}, {20000, 80, 5000}};
+const sim::Link kNetworks[] = {{2000, 0.1, 400}, {30000, 8, 5000}, {1000, 0.08, 300}, {20000, 80, 5000}};
 
 Place draw_place(Collective collective, std::mt19937_64& random) {
   constexpr int kRanks[] = {4, 6, 8, 13, 16, 32, 64, 100};

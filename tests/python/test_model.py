@@ -188,3 +188,54 @@ def test_usage_errors_are_exit_code_2_with_a_reason(
 ) -> None:
     assert main(arguments) == 2
     assert message in capsys.readouterr().err
+
+
+_LENGTHS = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 2 << 20, 16 << 20]
+
+
+def _machine_file(folder: Path, bend: int = 0) -> Path:
+    """Lines of `alpha + n beta` and the like; a message of more than 4 KiB takes `bend` ns more."""
+
+    def line(start: int, a_byte: int, more: int = 0) -> list[int]:
+        return [start + a_byte * length + (more if length > 4096 else 0) for length in _LENGTHS]
+
+    link = f"eager_bytes = 1048576\nmessage_ns = {line(ALPHA, BETA, bend)}\ngap_ns = {line(0, BETA)}\n"
+    file = folder / "machine.toml"
+    file.write_text(
+        f"schema = 1\nlengths = {_LENGTHS}\n[measured]\n"
+        'date = "2026-11-27T12:00:00Z"\nstretto = "0.1.0"\nmpi = "any"\ncpu = "any"\ncores = 2\nranks = 2\nnodes = 2\n'
+        f"[times]\nline_ns = 200\nwake_ns = 0\ncall_ns = 0\n[link.machine]\n{link}"
+        f"[[work]]\ncores = 1\ncopy_ns = {line(0, 0)}\nreduce_ns = {line(0, GAMMA)}\n"
+    )
+    return file
+
+
+@pytest.mark.parametrize("algorithm", ["recursive_doubling", "rabenseifner", "ring"])
+def test_a_measured_machine_that_is_a_latency_and_a_bandwidth_is_one(tmp_path: Path, algorithm: str) -> None:
+    asked = ["allreduce", "--algorithms", algorithm, "--ranks", str(_RANKS), "--sizes", "512,64K"]
+    figured = predict(main, tmp_path, *asked, *_COSTS, *_EAGER)
+    measured = predict(main, tmp_path, *asked, "--machine", str(_machine_file(tmp_path)))
+    for size_index in range(2):
+        assert figures(measured, algorithm, size_index) == figures(figured, algorithm, size_index)
+
+
+def test_a_measured_machine_has_what_no_bandwidth_has(tmp_path: Path) -> None:
+    bend = 50_000
+    asked = ["bcast", "--algorithms", "binomial", "--ranks", "2", "--sizes", "4K,32K"]
+    measured = predict(main, tmp_path, *asked, "--machine", str(_machine_file(tmp_path, bend)))
+    assert [figures(measured, "binomial", index)["lag"] for index in range(2)] == [
+        ALPHA + 4096 * BETA,
+        ALPHA + 32768 * BETA + bend,
+    ]
+
+
+def test_a_machine_is_told_once_and_right(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = _machine_file(tmp_path)
+    asked = ["bcast", "--algorithms", "binomial", "--ranks", "2", "--sizes", "8", "--machine"]
+    assert main([*asked, str(file), "--alpha", "3"]) == 2
+    assert "tells all costs: leave the others out" in capfd.readouterr().err
+    assert main([*asked, str(tmp_path / "none.toml")]) == 2
+    assert "cannot be opened" in capfd.readouterr().err
+    file.write_text(file.read_text().replace("schema = 1", "schema = 7"))
+    assert main([*asked, str(file)]) == 2
+    assert "schema" in capfd.readouterr().err

@@ -27,6 +27,7 @@ _COSTS = {
     "--gamma": ("gamma_ns_per_byte", 0.1, "ns to reduce a byte"),
     "--delta": ("delta_ns_per_byte", 0.05, "ns to copy a byte"),
 }
+_EAGER = 4096
 _HELP = """algorithms: those of `stretto algorithms`, or `all` that can run there: algorithms over shared memory need
 all ranks on one node, --ranks-per-node as large as --ranks. A message of n bytes takes alpha + n beta; one of --eager
 bytes or more leaves when its receiver is ready. A rank sends and receives one message a time. Algorithms that sort know
@@ -41,13 +42,11 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--ranks", type=int, default=64, help="(default: %(default)s)")
     parser.add_argument("--ranks-per-node", type=int, default=1, help="(default: %(default)s)")
     for option, (key, default, meaning) in _COSTS.items():
-        parser.add_argument(option, dest=key, type=float, default=default, help=f"{meaning} (default: %(default)s)")
-    parser.add_argument(
-        "--eager",
-        type=int,
-        default=4096,
-        help="messages of so many bytes or more wait for their receiver (default: %(default)s)",
-    )
+        parser.add_argument(option, dest=key, type=float, help=f"{meaning} (default: {default})")
+    parser.add_argument("--eager", type=int, dest="eager_bytes",
+                        help=f"messages of as many bytes or more wait for their receiver ({_EAGER})")  # fmt: skip
+    parser.add_argument("--machine", type=Path, metavar="FILE",
+                        help="in place of all these: what `stretto tune --machine` has measured")  # fmt: skip
     parser.add_argument("--prediction", choices=_PREDICTIONS, default="right",
                         help="what algorithms that sort expect (default: %(default)s)")  # fmt: skip
     parser.add_argument("--in-a-row", type=int, default=1, metavar="N",
@@ -55,16 +54,26 @@ def _build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _costs(arguments: argparse.Namespace) -> dict[str, object]:
+    """The machine as the program takes it. Raises UsageError where it is told twice."""
+    defaults = {key: default for key, default, _ in _COSTS.values()} | {"eager_bytes": _EAGER}
+    told = {key: value for key in defaults if (value := getattr(arguments, key)) is not None}
+    if arguments.machine is None:
+        return defaults | told
+    if told:
+        raise UsageError(f"--machine {arguments.machine}: tells all costs: leave the others out")
+    return {"machine": str(arguments.machine)}
+
+
 def _run(arguments: argparse.Namespace) -> int:
     check_collective(arguments)
     check_outputs(arguments)
-    if arguments.ranks_per_node < 1 or arguments.eager < 0:
+    if arguments.ranks_per_node < 1 or (arguments.eager_bytes or 0) < 0:
         raise UsageError("--ranks-per-node must be at least 1, and --eager not negative")
     one_node = arguments.ranks_per_node >= arguments.ranks
     algorithms = choose_algorithms(arguments.collective, arguments.algorithms, one_node)
     request = build_request(arguments, arguments.ranks, WARM_UP, choose_iterations, algorithms)
-    machine: dict[str, object] = {key: getattr(arguments, key) for key, _, _ in _COSTS.values()}
-    machine |= {"ranks_per_node": arguments.ranks_per_node, "eager_bytes": arguments.eager}
+    machine = _costs(arguments) | {"ranks_per_node": arguments.ranks_per_node}
     machine |= {"prediction": arguments.prediction, "in_a_row": arguments.in_a_row}
     program = built_program(_PROGRAM)
 

@@ -65,8 +65,12 @@ class World::Rank final : public Platform, public Transport, public RemoteWords 
   }
   void idle(Signal*, std::uint64_t, unsigned) override {}
   void charge(Work work, std::size_t bytes) override {
-    const double rate = work == Work::reduce ? world_.options_.gamma_ns_per_byte : world_.options_.delta_ns_per_byte;
-    clock = world_.after_work(number_, clock, rate * static_cast<double>(bytes));
+    const Options& options = world_.options_;
+    const bool reduces = work == Work::reduce;
+    const Measured& measured = reduces ? options.reduction : options.copy;
+    const double rate = reduces ? options.gamma_ns_per_byte : options.delta_ns_per_byte;
+    const double took_ns = measured ? static_cast<double>(measured(bytes)) : rate * static_cast<double>(bytes);
+    clock = world_.after_work(number_, clock, took_ns);
   }
   bool can_read_peers() const override { return world_.options_.single_copy; }
   bool read_peer(int, void* to, std::uint64_t address, std::size_t bytes) override {
@@ -283,16 +287,15 @@ void World::send(int from, Transfer& transfer) {
   message->from = from;
   message->stream = transfer.stream;
   message->bytes = transfer.bytes;
-  const bool eager = transfer.bytes < options_.eager_bytes;
-  const auto alpha = static_cast<std::int64_t>(cost.alpha_ns);
-  const auto wire = eager ? static_cast<std::int64_t>(cost.beta_ns_per_byte * static_cast<double>(transfer.bytes)) : 0;
+  const bool eager = transfer.bytes < cost.eager_bytes.value_or(options_.eager_bytes);
+  const std::int64_t wire = eager ? cost.wire_ns(transfer.bytes) : 0;
   const std::int64_t begin = std::max(sender.clock, sender.out_free);
-  const std::int64_t delivered = std::max(begin + alpha, receiver.in_free) + wire;
+  const std::int64_t delivered = std::max(begin + cost.latency_ns(), receiver.in_free) + wire;
   if (eager) {
     if (moves(*message)) message->data.assign(transfer.data, transfer.data + transfer.bytes);
-    const auto gap = static_cast<std::int64_t>(cost.gap_ns);
-    sender.out_free = begin + wire + gap;
-    receiver.in_free = delivered + gap;
+    const std::int64_t busy = cost.busy_ns(transfer.bytes);
+    sender.out_free = begin + busy;
+    receiver.in_free = delivered - wire + busy;
     transfer.complete = true;
   } else {
     message->sender = &transfer;
@@ -353,12 +356,11 @@ void World::match(int to, const std::shared_ptr<Message>& message, const Posted&
   Rank& sender = *ranks_[static_cast<std::size_t>(message->from)];
   Rank& receiver = *ranks_[static_cast<std::size_t>(to)];
   const Link& cost = link(message->from, to);
-  const auto wire = static_cast<std::int64_t>(cost.beta_ns_per_byte * static_cast<double>(message->bytes));
-  const std::int64_t begin = std::max({message->announced, receive.since + static_cast<std::int64_t>(cost.alpha_ns),
-                                       sender.out_free, receiver.in_free});
-  sender.out_free = receiver.in_free = begin + wire + static_cast<std::int64_t>(cost.gap_ns);
+  const std::int64_t begin =
+      std::max({message->announced, receive.since + cost.latency_ns(), sender.out_free, receiver.in_free});
+  sender.out_free = receiver.in_free = begin + cost.busy_ns(message->bytes);
   message->receiver = &transfer;
-  schedule(begin + wire, to, message);
+  schedule(begin + cost.wire_ns(message->bytes), to, message);
 }
 
 bool World::moves(const Message& message) const {

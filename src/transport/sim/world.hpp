@@ -1,13 +1,13 @@
 // Virtual ranks in one process, in virtual time, with real data.
 //
-// Messages cost α + nβ (Hockney 1994), with own values inside a node and between nodes; a rank's port carries one
-// message a time in each direction. Reductions and copies cost γ and δ per byte. Events at equal times, and with
-// `jitter` events near each other, are ordered by the seed; messages between the same two ranks never overtake each
-// other.
-// Between two suspensions a rank's clock runs ahead with its work; what it does to shared memory then counts as done at
-// the event that resumed it.
+// Messages cost α + nβ (Hockney 1994), with own values inside a node and between nodes, or what was measured; a rank's
+// port carries one message a time in each direction. Reductions and copies cost γ and δ per byte. Events at equal
+// times, and with `jitter` events near each other, are ordered by the seed; messages between the same two ranks never
+// overtake each other. Between two suspensions a rank's clock runs ahead with its work; what it does to shared memory
+// then counts as done at the event that resumed it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
@@ -27,10 +27,26 @@
 
 namespace stretto::sim {
 
+/// Times in ns by length in bytes, as they were measured.
+using Measured = std::function<std::int64_t(std::size_t)>;
+
 struct Link {
   double alpha_ns;
   double beta_ns_per_byte;
   double gap_ns = 0;  // from the end of a message until its ports can carry the next (g of LogGP)
+  // In place of alpha + n beta, and of n beta + gap from a message to the next; both or none.
+  Measured message = nullptr;
+  Measured next = nullptr;
+  std::optional<std::size_t> eager_bytes = {};  // without, that of Options
+
+  std::int64_t latency_ns() const { return static_cast<std::int64_t>(alpha_ns); }
+  std::int64_t wire_ns(std::size_t bytes) const {
+    if (message) return std::max<std::int64_t>(message(bytes) - latency_ns(), 0);
+    return static_cast<std::int64_t>(beta_ns_per_byte * static_cast<double>(bytes));
+  }
+  std::int64_t busy_ns(std::size_t bytes) const {
+    return next ? next(bytes) : wire_ns(bytes) + static_cast<std::int64_t>(gap_ns);
+  }
 };
 
 /// What takes a rank's core from it every so often (Luo et al. 2018); ranks begin at moments of their own.
@@ -48,6 +64,8 @@ struct Options {
   Link inter{2000, 0.1};
   double gamma_ns_per_byte = 0.1;
   double delta_ns_per_byte = 0.05;
+  Measured reduction = nullptr;    // in place of n gamma
+  Measured copy = nullptr;         // in place of n delta
   double signal_ns = 200;          // until a published signal is seen
   std::size_t eager_bytes = 4096;  // messages of as many bytes or more leave when their receiver is ready
   Detours detours;                 // meanwhile a rank neither works nor answers
