@@ -1,4 +1,4 @@
-"""The benchmark on an emulated cluster."""
+"""The benchmark on an emulated cluster, and what measures machines."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from mpi_jobs import open_mpi_only, processes_with
 from test_cluster_command import all_end
 
 from stretto.bench.command import main
+from stretto.tune.command import main as tune
+from stretto.tune.toml_file import read_toml
 
 pytestmark = pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun")
 
@@ -75,3 +77,13 @@ def _driver_runs(runtime: str) -> bool:
         except OSError:
             continue
     return False
+
+
+@open_mpi_only("the program that measures is built for the MPI on PATH")
+def test_the_machine_of_emulated_nodes_is_measured(runtime: Path, tmp_path: Path) -> None:
+    file = tmp_path / "machine.toml"
+    assert tune(["--machine", "--nodes", "2", "--rate", "1gbit", "-o", str(file), "--", "mpirun", "-n", "4"]) == 0
+    machine = read_toml(file)
+    assert (machine["measured"]["ranks"], machine["measured"]["nodes"]) == (4, 2)
+    longest = {level: machine["link"][level]["message_ns"][-1] for level in ("machine", "node")}
+    assert longest["machine"] > (16 << 20) * 8 > longest["node"], "1 gbit is 8 ns a byte"

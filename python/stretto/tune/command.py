@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from rich.console import Console
 
 from stretto.algorithms import COLLECTIVES
 from stretto.bench.arguments import run_command
-from stretto.bench.launch import job_environment
+from stretto.bench.launch import BenchError, job_environment
 from stretto.bench.request import Arrival, UsageError, parse_arrival, parse_sizes
+from stretto.cluster import Nodes, cluster_if
 from stretto.errors import StrettoError
 from stretto.launch.launchers import identify
 from stretto.launch.processes import run_limited
@@ -26,7 +28,6 @@ from stretto.tune.session import FindCalls, add_options, split_at_dashes, split_
 from stretto.tune.tuning import Calls
 
 _LIMIT_S = 300
-_LAUNCHER = ["mpirun", "-n", "2"]
 _TUNED = ("allreduce", "bcast", "reduce", "barrier", "allgather", "gather", "scatter", "reduce_scatter_block")
 _HELP = """`stretto tune -- mpirun -n 8 --hostfile hosts` measures what serves calls best on these ranks and writes
 rules.toml; STRETTO_RULES=FILE then tells Stretto. The same command goes on where it was interrupted.
@@ -59,13 +60,21 @@ def _build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def measure_machine(launcher: list[str], output: Path) -> None:
+def measure_machine(launcher: list[str], output: Path, nodes: Nodes | None) -> None:
     """Starts the ranks, which measure and write `output`. Raises StrettoError where that cannot be done."""
     _, family = identify(launcher[0], os.environ)
     if family is None:
         raise StrettoError(f"{launcher[0]}: starts ranks of any MPI: name the mpirun of the one to measure")
-    words = [*launcher, str(built_program(f"stretto-machine-{family}")), str(output.absolute())]
+    program = [str(built_program(f"stretto-machine-{family}")), str(output.absolute())]
     # What the ranks are told now must not be what was measured before.
+    if nodes is not None:
+        mpirun, ranks = split_launcher(launcher)
+        ended = nodes.run(program, ranks=ranks, mpirun=shlex.join(mpirun), nospin=False, stretto=True, capture=True,
+                          environment={"STRETTO_MACHINE": ""}, timeout_s=_LIMIT_S)  # fmt: skip
+        if ended.returncode != 0:
+            raise BenchError(f"the ranks ended with exit code {ended.returncode}: {ended.stderr or ended.stdout}")
+        return
+    words = [*launcher, *program]
     settings = collect_settings({name: value for name, value in os.environ.items() if name != "STRETTO_MACHINE"}, {})
     command, environment = build_command(words, settings, job_environment(), family)
     run_limited(command, environment, _LIMIT_S)
@@ -107,9 +116,10 @@ def _ask(arguments: argparse.Namespace, launcher: list[str]) -> tuple[list[str],
     return words, find_calls
 
 
-def _find_machine(launcher: list[str], output: Path) -> int:
-    with Console(stderr=True).status("measuring the machine"):
-        measure_machine(launcher, output)
+def _find_machine(arguments: argparse.Namespace, launcher: list[str]) -> int:
+    output = arguments.output or Path("machine.toml")
+    with cluster_if(arguments.nodes, arguments.rate) as nodes, Console(stderr=True).status("measuring the machine"):
+        measure_machine(launcher, output, nodes)
     console = Console(width=None if sys.stdout.isatty() else 120)
     show_machine(read_machine(output), console)
     console.print(f"written to {output}; STRETTO_MACHINE={output.absolute()} tells Stretto", highlight=False)
@@ -118,7 +128,7 @@ def _find_machine(launcher: list[str], output: Path) -> int:
 
 def _run(arguments: argparse.Namespace, launcher: list[str]) -> int:
     if arguments.machine:
-        return _find_machine(launcher, arguments.output or Path("machine.toml"))
+        return _find_machine(arguments, launcher)
     return tune_session(arguments, *_ask(arguments, launcher))
 
 
@@ -127,4 +137,8 @@ def main(argv: list[str]) -> int:
     if argv and argv[0] in _SUBCOMMANDS:
         return _SUBCOMMANDS[argv[0]](argv[1:])
     own, launcher = split_at_dashes(argv)
-    return run_command(_build_parser(), lambda arguments: _run(arguments, launcher or _LAUNCHER), own)
+
+    def run(arguments: argparse.Namespace) -> int:
+        return _run(arguments, launcher or ["mpirun", "-n", str(arguments.nodes or 2)])
+
+    return run_command(_build_parser(), run, own)
