@@ -7,6 +7,7 @@ import io
 import json
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from stretto.simulate.sim import main
 
@@ -14,11 +15,11 @@ from stretto.simulate.sim import main
 IN_MEMORY = ("--shared-memory", "--gamma", "0.08", "--delta", "0.125")
 
 
-def simulate(
+def summaries(
     collective: str, algorithms: list[str], sizes: list[int], platform: str, ranks: int, options: list[str]
-) -> dict[str, dict[int, dict[str, float]]]:
-    """Algorithm -> bytes -> metric (run_time, elapsed, lag) -> ns, medians. Raises RuntimeError for a failed run, or if
-    something else ran than was asked for by name."""
+) -> list[dict[str, Any]]:
+    """What `stretto sim` says of each size, as in its JSON: algorithm -> times in ns by metric, and what ran in how many
+    calls. Raises RuntimeError for a failed run."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "out.json"
         words = [collective, "--algorithms", ",".join(algorithms), "--sizes", ",".join(map(str, sizes))]
@@ -28,10 +29,18 @@ def simulate(
             code = main(words)
         if code != 0:
             raise RuntimeError(f"stretto sim {' '.join(words)}: exit code {code}\n{said.getvalue()}")
-        content = json.loads(output.read_text())
+        return [measured["summary"]["algorithms"] for measured in json.loads(output.read_text())["sizes"]]
+
+
+def simulate(
+    collective: str, algorithms: list[str], sizes: list[int], platform: str, ranks: int, options: list[str]
+) -> dict[str, dict[int, dict[str, float]]]:
+    """Algorithm -> bytes -> metric (run_time, elapsed, lag) -> ns, medians. Raises RuntimeError for a failed run, or if
+    something else ran than was asked for by name."""
     times: dict[str, dict[int, dict[str, float]]] = {}
-    for size, measured in zip(sizes, content["sizes"], strict=True):
-        for name, own in measured["summary"]["algorithms"].items():
+    found = summaries(collective, algorithms, sizes, platform, ranks, options)
+    for size, by_algorithm in zip(sizes, found, strict=True):
+        for name, own in by_algorithm.items():
             if name != "default" and set(own["ran"]) != {name}:
                 raise RuntimeError(f"{name} at {size} bytes: {', '.join(own['ran'])} ran in its place")
             times.setdefault(name, {})[size] = {metric: value["value"] for metric, value in own["times"].items()}

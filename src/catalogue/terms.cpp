@@ -31,12 +31,24 @@ Hops operator-(const Hops& a, const Hops& b) { return {a.near - b.near, a.far - 
 void operator+=(Hops& a, const Hops& b) { a = a + b; }
 Hops operator*(double times, const Hops& a) { return {times * a.near, times * a.far}; }
 
+// The node of each rank.
+class Nodes {
+ public:
+  Nodes(const TreeShape& shape, const Terms& terms)
+      : per_node_(std::max(static_cast<int>(terms.ranks_per_node), 1)),
+        in_turn_(shape == kByPlaces ? 0 : terms.in_turn) {}
+  int of(int rank) const { return in_turn_ > 0 ? rank % in_turn_ : rank / per_node_; }
+  int per_node() const { return per_node_; }
+
+ private:
+  int per_node_;
+  int in_turn_;
+};
+
 // Of each rank; a parent's number is below those of its children.
-std::vector<Place> places_in(const TreeShape& shape, const Terms& terms) {
+std::vector<Place> places_in(const TreeShape& shape, const Terms& terms, const Nodes& nodes) {
   const auto ranks = static_cast<int>(terms.ranks);
-  const int per_node = std::max(static_cast<int>(terms.ranks_per_node), 1);
-  const bool in_turn = terms.in_turn > 0 && shape != kByPlaces;
-  const auto node_of = [&](int rank) { return in_turn ? rank % terms.in_turn : rank / per_node; };
+  const int per_node = nodes.per_node();
   std::vector<Place> all(static_cast<std::size_t>(ranks));
   const auto at = [&](int rank) -> Place& { return all[static_cast<std::size_t>(rank)]; };
   const auto parent_of = [&](int rank) {
@@ -46,7 +58,7 @@ std::vector<Place> places_in(const TreeShape& shape, const Terms& terms) {
   for (int rank = 1; rank < ranks; ++rank) {
     Place& mine = at(rank);
     mine.parent = parent_of(rank);
-    const bool near = node_of(mine.parent) == node_of(rank);
+    const bool near = nodes.of(mine.parent) == nodes.of(rank);
     mine.to_parent = near ? Hops{1, 0} : Hops{0, 1};
     mine.up = at(mine.parent).up + mine.to_parent;
     mine.before = at(mine.parent).children;
@@ -85,6 +97,19 @@ void add_means(TreeHops& tree, const std::vector<Place>& places, bool waits) {
   }
 }
 
+// Along the tree, between nodes: what the node of most parents of others' ranks sends, or that of most such ranks gets.
+double busiest_node(const std::vector<Place>& places, const Nodes& nodes) {
+  std::vector<int> sent(places.size());
+  std::vector<int> received(places.size());
+  int most = 0;
+  for (std::size_t rank = 1; rank < places.size(); ++rank) {
+    const auto from = static_cast<std::size_t>(nodes.of(places[rank].parent));
+    const auto to = static_cast<std::size_t>(nodes.of(static_cast<int>(rank)));
+    if (from != to) most = std::max({most, ++sent[from], ++received[to]});
+  }
+  return most;
+}
+
 }  // namespace
 
 const TreeHops& CallTerms::tree_of(const TreeShape& shape, bool waits) {
@@ -93,8 +118,10 @@ const TreeHops& CallTerms::tree_of(const TreeShape& shape, bool waits) {
   }
   const auto ranks = static_cast<int>(machine_.ranks);
   const int last = std::max(static_cast<int>(machine_.last), 1);
-  const std::vector<Place> places = places_in(shape, machine_);
+  const Nodes nodes(shape, machine_);
+  const std::vector<Place> places = places_in(shape, machine_, nodes);
   TreeHops tree;
+  tree.busiest = busiest_node(places, nodes);
   tree.deep = places.front().down;
   tree.queued = places.front().queued;
   const double share = static_cast<double>(last) / ranks;

@@ -37,6 +37,7 @@ struct TreeHops {
   Hops under{};          // from the farthest rank below a rank to it
   Hops wide_under{};     // of the rank on this way that receives most
   Hops rest_under{};     // the same, without its first message
+  double busiest = 0;    // messages between nodes that one node sends, or receives; of that which has most
 };
 
 /// What formulas speak of. Times are in ns, lengths in bytes.

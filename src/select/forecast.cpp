@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "catalogue/catalogue.hpp"
 #include "compose/pipelining.hpp"
+#include "select/candidates.hpp"
 
 namespace stretto {
 namespace {
@@ -40,7 +40,7 @@ Terms terms_of(const Machine& machine, double handshakes, int ranks, int per_nod
   constexpr double kLine = 200;          // ns, where they are not known
   const Costs far = per_node < ranks ? costs_between(machine) : costs_within(machine);
   const Costs near = costs_within(machine);
-  const MemoryTimes* const work = machine.work(1);
+  const MemoryTimes* const work = machine.work(per_node < ranks ? 1 : ranks);  // of a node, all at once
   Terms terms;
   terms.ranks = ranks;
   terms.ranks_per_node = per_node;
@@ -63,6 +63,13 @@ CallTerms call_terms(const Machine& machine, double handshakes, int ranks, int p
   return {terms_of(machine, handshakes, ranks, per_node), costs_between(machine)};
 }
 
+// Where one rank of each node sends and the others wait in memory.
+Machine less_crowded(Machine machine, const NodeLayout& layout) {
+  machine.crowded.message_ns /= layout.most_on_a_node();
+  machine.crowded.byte_ps /= layout.most_on_a_node();
+  return machine;
+}
+
 CallTerms by_number(const Machine& machine, double handshakes, const NodeLayout& layout) {
   const int per_node = layout.placement == Placement::other ? 1 : layout.most_on_a_node();
   Terms terms = terms_of(machine, handshakes, layout.ranks, per_node);
@@ -70,84 +77,10 @@ CallTerms by_number(const Machine& machine, double handshakes, const NodeLayout&
   return {terms, costs_between(machine)};
 }
 
-using Names = std::span<const std::string_view>;
-
-// Those that are the best for some lengths and ranks. Of two that cost the same the first is taken.
-constexpr std::string_view kAllreduces[] = {"recursive_doubling", "ring", "rabenseifner"};
-constexpr std::string_view kAllreducesByPlaces[] = {"recursive_doubling@topology", "ring@topology",
-                                                    "rabenseifner@topology"};
-constexpr std::string_view kReduces[] = {"binomial",       "event_knomial",         "event_binary",
-                                         "event_binomial", "reduce_scatter_gather", "event_chain",
-                                         "event_linear"};
-constexpr std::string_view kReducesByPlaces[] = {"event_knomial@topology",
-                                                 "hierarchical(event_knomial,event_knomial)",
-                                                 "hierarchical(binomial,reduce_scatter_gather)",
-                                                 "hierarchical(event_chain,event_chain)",
-                                                 "event_chain@topology",
-                                                 "event_topology",
-                                                 "event_binomial",
-                                                 "event_binary",
-                                                 "event_linear"};
-constexpr std::string_view kBcasts[] = {"binomial",          "event_knomial", "event_binomial", "event_binary",
-                                        "scatter_allgather", "event_chain",   "event_linear"};
-constexpr std::string_view kBcastsByPlaces[] = {"hierarchical(event_knomial,event_knomial)",
-                                                "event_knomial@topology",
-                                                "hierarchical(event_binary,event_binary)",
-                                                "hierarchical(binomial,scatter_allgather)",
-                                                "hierarchical(event_chain,event_chain)",
-                                                "event_chain@topology",
-                                                "event_topology",
-                                                "hierarchical(event_linear,event_linear)",
-                                                "event_binary",
-                                                "event_linear"};
-constexpr std::string_view kAllgathers[] = {"ring", "recursive_doubling", "bruck"};
-constexpr std::string_view kReduceScatters[] = {"recursive_halving", "ring"};
-constexpr std::string_view kLinear[] = {"linear_nonblocking"};
-
-Names worth_considering(Collective collective, bool shares_nodes) {
-  switch (collective) {
-    case Collective::allreduce:
-      return shares_nodes ? Names(kAllreducesByPlaces) : Names(kAllreduces);
-    case Collective::reduce:
-      return shares_nodes ? Names(kReducesByPlaces) : Names(kReduces);
-    case Collective::bcast:
-      return shares_nodes ? Names(kBcastsByPlaces) : Names(kBcasts);
-    case Collective::allgather:
-      return kAllgathers;
-    case Collective::reduce_scatter_block:
-      return kReduceScatters;
-    case Collective::gather:
-    case Collective::scatter:
-      return kLinear;
-    default:
-      return {};
-  }
-}
-
-// What MPICH and Open MPI have of it, of the above.
-constexpr std::string_view kNativeAllreduces[] = {"recursive_doubling", "rabenseifner", "ring"};
-constexpr std::string_view kNativeReduces[] = {"binomial", "reduce_scatter_gather"};
-constexpr std::string_view kNativeBcasts[] = {"binomial", "scatter_allgather"};
-constexpr std::string_view kNativeAllgathers[] = {"bruck", "ring", "recursive_doubling"};  // the last of powers of two
-constexpr std::string_view kNativeReduceScatters[] = {"recursive_halving", "pairwise"};
-constexpr std::string_view kBinomial[] = {"binomial"};
-
-Names known_everywhere(Collective collective, int ranks) {
-  switch (collective) {
-    case Collective::allreduce:
-      return kNativeAllreduces;
-    case Collective::reduce:
-      return kNativeReduces;
-    case Collective::bcast:
-      return kNativeBcasts;
-    case Collective::allgather:
-      return Names(kNativeAllgathers).first(std::has_single_bit(static_cast<unsigned>(ranks)) ? 3 : 2);
-    case Collective::gather:
-    case Collective::scatter:
-      return kBinomial;
-    default:
-      return kNativeReduceScatters;
-  }
+// The tree that has no name of a shape, with all of a message on each of its edges.
+bool is_binomial(const Algorithm& algorithm) {
+  const bool whole = algorithm.collective == Collective::bcast || algorithm.collective == Collective::reduce;
+  return whole && algorithm.name == "binomial";
 }
 
 }  // namespace
@@ -156,20 +89,27 @@ Forecast::Forecast(const Machine& machine, const NodeLayout& layout, const Handi
     : layout_(layout),
       handicaps_(handicaps),
       eager_bytes_(costs_between(machine).eager_bytes),
+      near_ns_(static_cast<double>(costs_within(machine).alpha_ns)),
       by_number_(by_number(machine, handicaps.handshakes, layout)),
       by_places_(call_terms(machine, handicaps.handshakes, layout.ranks, layout.most_on_a_node())),
       within_(call_terms(machine, handicaps.handshakes, layout.most_on_a_node(), layout.most_on_a_node())),
-      between_(call_terms(machine, handicaps.handshakes, layout.nodes, 1)) {}
+      between_(call_terms(machine, handicaps.handshakes, layout.nodes, 1)),
+      alone_(call_terms(less_crowded(machine, layout), handicaps.handshakes, layout.nodes, 1)) {}
 
 // Segments run side by side: when the first is through, each further one takes what keeps the wires, or the cores, busy
-// longer.
+// longer. The messages of a tree between nodes take as long as the busiest node's share its wire.
 Forecast::Times Forecast::times_of(CallTerms& terms, const Algorithm& algorithm, std::size_t bytes) {
   const std::size_t segments = segments_of(algorithm.pipelining, bytes, std::max<std::size_t>(bytes, 1));
   const Terms first = terms.of(algorithm, bytes / segments);
   const double run_ns = algorithm.balanced->value(first);
-  const Times times{run_ns, algorithm.mean == algorithm.balanced ? run_ns : algorithm.mean->value(first),
-                    algorithm.after_last->value(first), algorithm.waiting->value(first)};
-  if (segments == 1) return times;
+  Times times{run_ns, algorithm.mean == algorithm.balanced ? run_ns : algorithm.mean->value(first),
+              algorithm.after_last->value(first), algorithm.waiting->value(first)};
+  if (segments == 1) {
+    const bool is_tree = algorithm.shape != nullptr || is_binomial(algorithm);
+    const double queued_ns = is_tree ? first.busiest * first.bytes * first.beta_ns - run_ns : 0;
+    if (queued_ns <= 0) return times;
+    return {times.run_ns + queued_ns, times.mean_ns + queued_ns / 2, times.after_last_ns, times.waiting};
+  }
   Terms wires = first;
   wires.alpha_ns = wires.near_alpha_ns = wires.gamma_ns = wires.copy_ns = 0;
   Terms cores = first;
@@ -179,20 +119,36 @@ Forecast::Times Forecast::times_of(CallTerms& terms, const Algorithm& algorithm,
   return {times.run_ns + further_ns, times.mean_ns + further_ns, times.after_last_ns + further_ns, times.waiting};
 }
 
-// Whoever does not lead its node leaves a reduce when its part is at its leader, and delays a broadcast within its node
-// alone.
+// Who waits in memory for others of its node is taken to wait as long for what they tell as it would for a message.
+Forecast::Times Forecast::times_within(const Algorithm* stage, std::size_t bytes) {
+  if (stage == nullptr) return {};
+  Times times = times_of(within_, *stage, bytes);
+  if (stage->needs.memory == Memory::none) return times;
+  times.run_ns += near_ns_;
+  times.after_last_ns += near_ns_;
+  if (stage->mean == stage->balanced) times.mean_ns += near_ns_;
+  return times;
+}
+
+// Whoever does not lead its node leaves a reduce, or a gather, when its part is at its leader, and delays a broadcast,
+// or a scatter, within its node alone. What has a block for each rank has those of a node between nodes.
 Forecast::Times Forecast::times_of(const Hierarchy& hierarchy, Collective collective, std::size_t bytes) {
-  const Times between = times_of(between_, *hierarchy.between, bytes);
-  const Times up = hierarchy.up == nullptr ? Times{} : times_of(within_, *hierarchy.up, bytes);
-  const Times down = hierarchy.down == nullptr ? Times{} : times_of(within_, *hierarchy.down, bytes);
+  const bool blocks = collective == Collective::gather || collective == Collective::scatter;
+  const bool all_blocks = collective == Collective::allgather;
+  const auto a_node = static_cast<std::size_t>(layout_.most_on_a_node());
+  const auto in_memory = [](const Algorithm* stage) { return stage != nullptr && stage->needs.memory != Memory::none; };
+  CallTerms& leaders_terms = in_memory(hierarchy.up) || in_memory(hierarchy.down) ? alone_ : between_;
+  const Times between = times_of(leaders_terms, *hierarchy.between, blocks || all_blocks ? a_node * bytes : bytes);
+  const Times up = times_within(hierarchy.up, bytes);
+  const Times down = times_within(hierarchy.down, all_blocks ? static_cast<std::size_t>(layout_.ranks) * bytes : bytes);
   Times all{between.run_ns + up.run_ns + down.run_ns, between.mean_ns + up.run_ns + down.mean_ns,
             between.after_last_ns + up.after_last_ns + down.after_last_ns};
   const double leaders = static_cast<double>(layout_.nodes) / layout_.ranks;
   const double in_a_node = 1.0 / layout_.nodes;
-  if (collective == Collective::reduce) {
+  if (collective == Collective::reduce || collective == Collective::gather) {
     all.mean_ns = leaders * (up.run_ns + between.mean_ns) + (1 - leaders) * up.mean_ns;
     all.waiting = leaders * between.waiting + in_a_node * up.waiting;
-  } else if (collective == Collective::bcast) {
+  } else if (collective == Collective::bcast || collective == Collective::scatter) {
     all.waiting = leaders * between.waiting + in_a_node * down.waiting;
   }
   return all;
@@ -222,7 +178,8 @@ double Forecast::engine_ns(const Algorithm& algorithm, std::size_t bytes) {
   const double share = static_cast<double>(kShort) / static_cast<double>(std::max(bytes, kShort));
   const auto [found, is_new] = latencies_ns_.try_emplace(&algorithm, 0);
   if (is_new) found->second = cost_ns(algorithm, 1);
-  return share * handicaps_.engine * found->second;
+  const double engine = layout_.shares_nodes() ? handicaps_.engine_on_shared_nodes : handicaps_.engine;
+  return share * engine * found->second;
 }
 
 // A ring's messages are a block long. Where they would wait for their receivers an allreduce runs in segments of as
@@ -238,8 +195,26 @@ std::string Forecast::ring_name(std::string_view ring, Collective collective, st
          (in_mebibytes ? std::to_string(kibibytes / kKiB) + "M" : std::to_string(kibibytes) + "K");
 }
 
+// Whether hierarchies in the memory of nodes are worth considering. Whoever reduces or gathers need not wait for others
+// of its node: 0.4 to 1.0 of native's at any length. Blocks of a scatter's node that would wait for their receiver are
+// better sent one after the other, as most get there sooner: in memory they took 1.0 to 1.4.
+bool Forecast::is_for_memory(Collective collective, std::size_t bytes) const {
+  if (!layout_.boards || !layout_.shares_nodes()) return false;
+  if (collective == Collective::reduce || collective == Collective::gather) return true;
+  const bool at_once = leaves_at_once(static_cast<std::size_t>(layout_.most_on_a_node()) * bytes);
+  return bytes >= handicaps_.waited_for && (collective != Collective::scatter || at_once);
+}
+
 std::vector<const Algorithm*> Forecast::considered(Collective collective, std::size_t bytes) const {
   std::vector<const Algorithm*> found;
+  if (collective == Collective::bcast && layout_.shares_nodes() && bytes < handicaps_.waited_for) return found;
+  if (is_for_memory(collective, bytes)) {
+    for (const std::string_view name : worth_considering_in_memory(collective)) {
+      const Algorithm* const algorithm = find_algorithm(collective, name);
+      const bool fits = algorithm->needs.max_bytes == 0 || bytes <= algorithm->needs.max_bytes;
+      if (fits) found.push_back(algorithm);
+    }
+  }
   for (const std::string_view name : worth_considering(collective, layout_.shares_nodes())) {
     const bool is_ring = name.starts_with("ring");
     found.push_back(find_algorithm(collective, is_ring ? ring_name(name, collective, bytes) : std::string(name)));

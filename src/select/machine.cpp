@@ -25,6 +25,14 @@ std::int64_t Curve::slope_ps(std::size_t bytes) const {
   return rise * 1000 / static_cast<std::int64_t>(kLengths[segment + 1] - kLengths[segment]);
 }
 
+void Curve::straighten(std::size_t known) {
+  const double rise = static_cast<double>(std::max<std::int64_t>(ns[known] - ns[0], 0)) /
+                      static_cast<double>(kLengths[known] - kLengths[0]);
+  for (std::size_t i = 1; i < ns.size(); ++i) {
+    ns[i] = ns[0] + static_cast<std::int64_t>(rise * static_cast<double>(kLengths[i] - kLengths[0]));
+  }
+}
+
 void Curve::extend_from(std::size_t known) {
   for (std::size_t i = known; i < ns.size(); ++i) {
     const double slope = i < 2 ? 0
@@ -66,6 +74,9 @@ Costs Machine::costs(Level level, std::size_t bytes) const {
     // One message may go quicker than many after each other, where the network takes bursts.
     const std::int64_t one_ps = found->message.slope_ps(bytes);
     costs.beta_ps_per_byte = std::max<std::int64_t>({one_ps, found->gap.slope_ps(bytes), 1});
+    // No pair is slower alone than among all: one of the two was disturbed.
+    const bool shared = level < Level::node && crowded.byte_ps > 0;
+    if (shared) costs.beta_ps_per_byte = std::min(costs.beta_ps_per_byte, crowded.byte_ps);
     if (found->eager_bytes > 0) costs.eager_bytes = static_cast<std::size_t>(found->eager_bytes);
   }
   if (const MemoryTimes* found = work(1))

@@ -27,6 +27,8 @@ class Curve {
   std::int64_t at(std::size_t bytes) const;
   /// What a byte more costs, in ps, around that length.
   std::int64_t slope_ps(std::size_t bytes) const;
+  /// A line through the first length and number `known` of the others.
+  void straighten(std::size_t known);
   /// The same for all lengths from `known` lengths on: as the two before them have it.
   void extend_from(std::size_t known);
 

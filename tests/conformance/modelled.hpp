@@ -55,7 +55,8 @@ inline Taken take(const Algorithm& algorithm, const Place& place, const Times& a
   options.ranks = place.ranks;
   options.ranks_per_node = place.ranks_per_node;
   options.arrivals_ns = arrivals;
-  options.shared_memory = options.move_data = false;
+  options.shared_memory = algorithm.uses_node_memory();
+  options.move_data = false;
   Reduction reduction = predefined_reduction(Operation::sum, Element::float32);
   reduction.combine = &combine_nothing;
   const std::size_t blocks = has_blocks(algorithm.collective) ? static_cast<std::size_t>(place.ranks) : 1;

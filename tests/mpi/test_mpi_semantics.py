@@ -116,6 +116,15 @@ def test_ranks_that_wait_serve_what_is_under_way(compiled: Compiled, ranks: int)
     run_mpi(compiled("mpi/beside_waiting.c"), ranks, loading_env("default")).check()
 
 
+@pytest.mark.alone
+@pytest.mark.skipif(FAMILY != "openmpi", reason="a setting of Open MPI's")
+def test_ranks_that_are_told_to_yield_do_so_at_once(compiled: Compiled) -> None:
+    """Others need their cores, which they cannot see: a rank with a core of its own looks for 400 us first."""
+    program = compiled("mpi/yielding.c", "-rdynamic")
+    outcome = run_mpi(program, 2, loading_env("default") | {"OMPI_MCA_mpi_yield_when_idle": "1"}).check()
+    assert int(outcome.lines("yields ")[0]) >= 200, "of 200 waits of 50 us"
+
+
 @pytest.mark.parametrize("left_open", (False, True))
 def test_what_is_complete_is_not_open(compiled: Compiled, left_open: bool) -> None:
     program: list[str | Path] = [compiled("mpi/open_requests.c"), *(["keep one"] if left_open else [])]

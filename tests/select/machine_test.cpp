@@ -56,6 +56,26 @@ TEST(Curve, GoesOnAsTheLastTwo) {
   EXPECT_EQ(falling.at(1 << 20), 40) << "no time falls below what shorter ones take";
 }
 
+TEST(Curve, IsALineThroughTwo) {
+  Curve curve;
+  curve.ns[0] = 1'000;
+  curve.ns[4] = 1'000 + 2 * ((32 << 10) - 8);
+  curve.straighten(4);
+  EXPECT_EQ(curve.at(8), 1'000);
+  EXPECT_EQ(curve.at(4 << 10), 1'000 + 2 * ((4 << 10) - 8));
+  EXPECT_EQ(curve.slope_ps(16 << 20), 2'000);
+  curve.ns[4] = 900;
+  curve.straighten(4);
+  EXPECT_EQ(curve.at(1 << 20), 1'000) << "longer messages take no less";
+}
+
+TEST(Machine, NoPairIsSlowerAloneThanInACrowd) {
+  Machine machine = example();
+  machine.crowded.byte_ps = 5'000;
+  EXPECT_EQ(machine.costs(Level::machine, 32 << 10).beta_ps_per_byte, 5'000);
+  EXPECT_EQ(machine.costs(Level::node, 32 << 10).beta_ps_per_byte, 2'000) << "which the crowd does not concern";
+}
+
 TEST(Machine, TakesTheNearestLinkFurtherOutFirst) {
   const Machine machine = example();
   EXPECT_EQ(machine.link(Level::core)->eager_bytes, 4096);

@@ -77,6 +77,8 @@ std::string chosen_between_nodes(Collective collective, std::size_t bytes, const
   Forecast forecast(gigabit(layout), layout, kBesideOpenMpi);
   CallFacts facts{collective, bytes, 8, commutative, layout.ranks, false, 0, false};
   facts.forecast = &forecast;
+  facts.shared_nodes.boards = layout.boards;
+  facts.pool_window = layout.boards ? std::size_t{1} << 26 : 0;
   const Algorithm* const algorithm = choose({}, facts);
   return algorithm == nullptr ? "native" : std::string(algorithm->name);
 }
@@ -225,6 +227,47 @@ TEST(Rules, WhereNodesHaveSeveralRanksTheirPlacesDecide) {
   EXPECT_EQ(allreduce(Placement::in_turn), "rabenseifner@topology");
   EXPECT_EQ(allreduce(Placement::other), "rabenseifner@topology");
   EXPECT_EQ(allreduce(Placement::side_by_side), "native") << "the library's messages cross as few cables";
+}
+
+TEST(Rules, NodesThatHaveMemoryMeetInIt) {
+  struct Case {
+    Collective collective;
+    std::size_t bytes;
+    std::string within;
+  };
+  constexpr std::size_t kKiB = 1024;
+  const NodeLayout layout{64, 8, Placement::side_by_side, /*boards=*/true};
+  for (const auto& [collective, bytes, within] : {Case{Collective::allreduce, 64 * kKiB, "arrival_stripes"},
+                                                  {Collective::reduce, 64 * kKiB, "arrival_stripes"},
+                                                  {Collective::allgather, 4 * kKiB, "arrival_copy"},
+                                                  {Collective::gather, 4 * kKiB, "slot_gather"},
+                                                  {Collective::gather, 64 * kKiB, "arrival_copy"},
+                                                  {Collective::scatter, 4 * kKiB, "arrival_copy"}}) {
+    const std::string chosen = chosen_between_nodes(collective, bytes, layout);
+    EXPECT_TRUE(chosen.starts_with("hierarchical(" + within)) << name_of(collective) << ": " << chosen;
+    const std::string without = chosen_between_nodes(collective, bytes, {64, 8, Placement::side_by_side});
+    const Algorithm* const by_messages = find_algorithm(collective, without);
+    EXPECT_TRUE(by_messages == nullptr || by_messages->needs.memory == Memory::none) << without;
+    const std::string in_order = chosen_between_nodes(collective, bytes, layout, /*commutative=*/false);
+    EXPECT_EQ(in_order == chosen, !sums(collective)) << in_order << " keeps no order of ranks";
+  }
+}
+
+TEST(Rules, ShortMessagesThatAllOfANodeWaitForAreTheLibrarys) {
+  const NodeLayout layout{64, 8, Placement::side_by_side, /*boards=*/true};
+  for (const Collective collective :
+       {Collective::bcast, Collective::allreduce, Collective::allgather, Collective::barrier}) {
+    EXPECT_EQ(chosen_between_nodes(collective, 1023, layout), "native") << name_of(collective);
+  }
+}
+
+TEST(Rules, ATreeTakesAtLeastWhatItsBusiestNodeSends) {
+  const NodeLayout layout{64, 4};
+  Forecast forecast(gigabit(layout), layout, kBesideOpenMpi);
+  // Ranks 16 to 31 send to 33 to 63 of other nodes. The cost is the mean of four times, the run time among them.
+  constexpr std::size_t kBytes = 32 << 10;
+  const double message_ns = 8.0 * kBytes;
+  EXPECT_GE(4 * forecast.cost_ns(*find_algorithm(Collective::bcast, "event_binary"), kBytes), 31 * message_ns);
 }
 
 TEST(Rules, BlocksOfAllRanksShareThePool) {

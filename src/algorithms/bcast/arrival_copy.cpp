@@ -90,7 +90,7 @@ extern constinit const Description arrival_copy_described{
     .in_nodes = InNodes::by_first_comer,
     .summary = "the root leaves the data in shared memory and goes on",
     .source = "Alizadeh 2021, section 4.3",
-    .cost = {.balanced = P * n * kappa, .after_last = n * kappa},
+    .cost = {.balanced = lambda + 2 * n * kappa, .after_last = lambda + n * kappa, .waiting = 1 / P},
 };
 
 }  // namespace stretto::bcast

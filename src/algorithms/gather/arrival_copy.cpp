@@ -33,7 +33,10 @@ extern constinit const Description arrival_copy_described{
     .needs = {.memory = Memory::pool, .pool_from = Board::kSlotBytes + 1},
     .summary = "ranks leave their blocks and go, the root takes what has come",
     .source = "Stretto",
-    .cost = {.balanced = N * kappa, .after_last = 2 * n * kappa},
+    .cost = {.balanced = N * kappa + P * lambda,
+             .after_last = 2 * n * kappa + lambda,
+             .mean = 2 * n * kappa + lambda,
+             .waiting = 1 / P},
 };
 
 }  // namespace stretto::gather

@@ -26,7 +26,10 @@ extern constinit const Description slot_gather_described{
     .needs = {.memory = Memory::board, .max_bytes = Board::kSlotBytes},
     .summary = "everybody leaves its block in its slot, the root reads all",
     .source = "Stretto",
-    .cost = {.balanced = N * kappa, .after_last = n * kappa},
+    .cost = {.balanced = N * kappa + P * lambda,
+             .after_last = n * kappa + lambda,
+             .mean = 2 * n * kappa + lambda,
+             .waiting = 1 / P},
 };
 
 }  // namespace stretto::gather

@@ -28,7 +28,7 @@ extern constinit const Description arrival_stripes_described{
     .in_nodes = InNodes::in_stripes,
     .summary = "each adds its chunks as it comes, and leaves",
     .source = "Stretto",
-    .cost = {.balanced = n * gamma + n * kappa, .after_last = n * gamma / P + n * kappa},
+    .cost = {.balanced = n * gamma + n * kappa + P * lambda, .after_last = n * gamma / P + n * kappa + lambda},
 };
 
 }  // namespace stretto::reduce

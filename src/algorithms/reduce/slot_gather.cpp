@@ -26,7 +26,10 @@ extern constinit const Description slot_gather_described{
     .needs = {.memory = Memory::board, .max_bytes = Board::kSlotBytes},
     .summary = "everybody leaves its data in its slot, the root reads all",
     .source = "Stretto",
-    .cost = {.balanced = n * kappa + P * n * gamma, .after_last = n * gamma},
+    .cost = {.balanced = n * kappa + P * n * gamma + P * lambda,
+             .after_last = n * gamma + lambda,
+             .mean = n * kappa + n * gamma + lambda,
+             .waiting = 1 / P},
 };
 
 }  // namespace stretto::reduce

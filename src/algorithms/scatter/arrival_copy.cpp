@@ -67,7 +67,10 @@ extern constinit const Description arrival_copy_described{
     .needs = {.memory = Memory::pool, .pool_from = Board::kSlotBytes + 1},
     .summary = "the root leaves all blocks in shared memory and goes on",
     .source = "Stretto",
-    .cost = {.balanced = N * kappa, .after_last = n * kappa},
+    .cost = {.balanced = N * kappa + lambda,
+             .after_last = n * kappa + lambda,
+             .mean = N * kappa / 2 + lambda,
+             .waiting = 1 / P},
 };
 
 }  // namespace stretto::scatter

@@ -93,8 +93,11 @@ Engine::Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, st
     rules_ = std::make_unique<const RuleTable>(configuration.rules->table_of(size_, count_nodes(nodes_)));
   }
   // Ranks of one node that have no memory in common send messages, too.
-  if (shares_memory_) return;
-  const NodeLayout layout{size_, count_nodes(nodes_), find_placement(nodes_)};
+  if (!shares_memory_) make_forecast();
+}
+
+void Engine::make_forecast() {
+  const NodeLayout layout{size_, count_nodes(nodes_), find_placement(nodes_), shared_nodes_.boards};
   forecast_ = std::make_unique<Forecast>(world_.machine(), layout, kHandicaps);
 }
 
@@ -169,6 +172,7 @@ void Engine::ensure_boards() {
   if (share_ != nullptr || !shared_nodes_.boards) return;
   took_set_up_ = true;
   shared_nodes_.boards = share_memory();
+  if (!shared_nodes_.boards) make_forecast();
   use_board();
 }
 

@@ -131,6 +131,7 @@ class Engine {
   /// Gives each of several nodes a board, for hierarchies in their memory. Where some node refuses no node has one, and
   /// `shared_nodes` knows.
   void ensure_boards();
+  void make_forecast();
   /// Gives all ranks words that the others can change, where the MPI library can.
   void ensure_words();
   bool share_memory();

@@ -11,6 +11,7 @@
 #include "mpi/engine/machine.hpp"
 #include "mpi/engine/measured_files.hpp"
 #include "mpi/entry/native.hpp"
+#include "mpi/places/cores.hpp"
 #include "mpi/places/measurement.hpp"
 #include "select/rules.hpp"
 #include "transport/shm/single_copy.hpp"
@@ -115,6 +116,7 @@ World::Card World::find_node(std::size_t memory_limit) {
   sched_getaffinity(0, sizeof cores, &cores);
   PMPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, node);  // nobody's `number` is gone before
   node_cores_ = CPU_COUNT(&cores);
+  told_to_yield_ = is_told_to_yield();
   PMPI_Comm_free(&node);
   return {mates.front().rank, getpid(), memory_limit, can_read, memory_.has_common()};
 }

@@ -52,7 +52,7 @@ class World {
   std::vector<pid_t> readable(const Channel& members, const std::vector<int>& mates) const;
   /// Whether ranks tell each other what they have seen of calls (Sights).
   bool tells_sights() const { return tells_sights_; }
-  bool oversubscribed() const { return node_ranks_ > node_cores_; }
+  bool oversubscribed() const { return node_ranks_ > node_cores_ || told_to_yield_; }
   PrivateCommunicator& carrier() { return carrier_; }
   /// The messages of all ranks.
   const Channel& channel() const { return *channel_; }
@@ -85,6 +85,7 @@ class World {
   std::vector<pid_t> processes_;  // by rank; negative: cannot read the next one's memory
   int node_ranks_ = 1;
   int node_cores_ = 1;
+  bool told_to_yield_ = false;
   bool calls_come_in_order_ = false;
   bool tells_sights_ = false;
   std::atomic<bool> strangers_{false};

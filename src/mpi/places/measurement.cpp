@@ -103,16 +103,16 @@ void take_slower(Curve& curve, const Curve& other) {
   std::ranges::transform(curve.ns, other.ns, curve.ns.begin(), [](auto a, auto b) { return std::max(a, b); });
 }
 
-void measure_crowd(const Channel& channel, const std::vector<int>& crowd, MemoryTimes& work) {
+void measure_crowd(const Channel& channel, const std::vector<int>& crowd, const Care& care, MemoryTimes& work) {
   const Turns turns(channel);
   if (std::ranges::find(crowd, channel.rank()) == crowd.end()) return;
   if (!turns.at_first()) {
     turns.await();
-    turns.tell(measure_memory(kThorough));
+    turns.tell(measure_memory(care));
     return;
   }
   for (std::size_t i = 1; i < crowd.size(); ++i) turns.give(crowd[i]);
-  work = measure_memory(kThorough);
+  work = measure_memory(care);
   work.cores = static_cast<std::int64_t>(crowd.size());
   for (std::size_t i = 1; i < crowd.size(); ++i) {
     const MemoryTimes other = turns.take<MemoryTimes>(crowd[i]);
@@ -209,14 +209,16 @@ void round(Curve& curve) {
 Machine measure_in_brief(const Channel& channel, MPI_Comm comm, const Topology& topology) {
   Machine machine;
   for (const Pair& pair : find_pairs(topology)) {
-    if (pair.level < Level::node) measure_pair(channel, pair, kBrief, machine);
-    if (pair.level == Level::node) measure_pair(channel, pair, kBriefest, machine);
+    if (pair.level <= Level::node) measure_pair(channel, pair, kBriefOfMessages, machine);
   }
+  const std::vector<int> mates = mates_of_first(topology);
+  measure_crowd(channel, {0}, kBriefOfMemory, machine.works[0]);
+  if (mates.size() > 1) measure_crowd(channel, mates, kBriefOfMemory, machine.works[1]);
   if (channel.rank() == 0) {
-    MemoryTimes& work = machine.works.front() = measure_memory(kBriefest);
-    work.cores = 1;
-    round(work.copy);
-    round(work.reduce);
+    for (MemoryTimes& work : machine.works) {
+      round(work.copy);
+      round(work.reduce);
+    }
     for (Link& link : machine.links) {
       round(link.message);
       round(link.gap);
@@ -234,7 +236,8 @@ Machine measure_machine(const Channel& channel, MPI_Comm comm, MPI_Comm self, co
   const std::vector<int> mates = mates_of_first(topology);
   std::size_t next = 0;
   for (const std::size_t size : crowds(mates.size())) {
-    measure_crowd(channel, {mates.begin(), mates.begin() + static_cast<std::ptrdiff_t>(size)}, machine.works[next++]);
+    const std::vector<int> crowd(mates.begin(), mates.begin() + static_cast<std::ptrdiff_t>(size));
+    measure_crowd(channel, crowd, kThorough, machine.works[next++]);
   }
   if (channel.rank() == 0) {
     const HandOver hand_over = measure_hand_over();
