@@ -18,8 +18,8 @@ IN_MEMORY = ("--shared-memory", "--gamma", "0.08", "--delta", "0.125")
 def summaries(
     collective: str, algorithms: list[str], sizes: list[int], platform: str, ranks: int, options: list[str]
 ) -> list[dict[str, Any]]:
-    """What `stretto sim` says of each size, as in its JSON: algorithm -> times in ns by metric, and what ran in how many
-    calls. Raises RuntimeError for a failed run."""
+    """What `stretto sim` says of each size, as in its JSON: algorithm -> times in ns by metric, and what ran in how
+    many calls. Raises RuntimeError for a failed run."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "out.json"
         words = [collective, "--algorithms", ",".join(algorithms), "--sizes", ",".join(map(str, sizes))]

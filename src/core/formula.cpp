@@ -84,7 +84,7 @@ double around_ns(const Terms& terms, double bytes) {
   const double between = !several ? 0 : terms.in_turn > 0 ? 1 : 1 / terms.ranks_per_node;  // of all hops
   const bool waits = between > 0 && bytes >= terms.eager_bytes;  // for the slowest, in each step
   const double alpha_ns = waits ? terms.alpha_ns : between * terms.alpha_ns + (1 - between) * terms.near_alpha_ns;
-  const double beta_ns = std::max(terms.beta_ns, several && terms.in_turn > 0 ? terms.crowded_beta_ns : 0);
+  const double beta_ns = std::max(terms.beta_ns, between == 1 ? terms.crowded_beta_ns : 0);  // all send there at once
   return (terms.ranks - 1) * (latencies(terms, bytes) * alpha_ns + bytes * std::max(beta_ns, terms.near_beta_ns));
 }
 

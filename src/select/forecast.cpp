@@ -229,13 +229,15 @@ const Algorithm* Forecast::find_best(Collective collective, std::size_t bytes, b
   if (candidates.empty()) return nullptr;
   const Algorithm& native = native_like(collective, bytes);
   const double native_ns = cost_ns(native, bytes);
-  const bool in_order = layout_.shares_nodes() && layout_.placement == Placement::side_by_side;
+  // Of allreduce the library mostly runs the best that it has, which of ours took 1.0 to 1.1 with 64 KiB on 8 nodes.
+  const bool runs_that =
+      layout_.shares_nodes() ? layout_.placement == Placement::side_by_side : collective == Collective::allreduce;
   double least_ns = handicaps_.native * native_ns;
   const auto consider = [&](const Algorithm* algorithm) {
     if (algorithm->needs.commutative && !commutative) return;
     const double ns = cost_ns(*algorithm, bytes) + engine_ns(*algorithm, bytes);
     // Within nodes, too, messages of ours are the library's: what that does in the same order it does as well.
-    const bool is_same = in_order && algorithm->run == native.run && algorithm->hierarchy == nullptr;
+    const bool is_same = runs_that && algorithm->run == native.run && algorithm->hierarchy == nullptr;
     if (ns >= least_ns || (is_same && ns >= native_ns)) return;
     least_ns = kBetter * ns;
     best = algorithm;

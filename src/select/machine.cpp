@@ -74,9 +74,6 @@ Costs Machine::costs(Level level, std::size_t bytes) const {
     // One message may go quicker than many after each other, where the network takes bursts.
     const std::int64_t one_ps = found->message.slope_ps(bytes);
     costs.beta_ps_per_byte = std::max<std::int64_t>({one_ps, found->gap.slope_ps(bytes), 1});
-    // No pair is slower alone than among all: one of the two was disturbed.
-    const bool shared = level < Level::node && crowded.byte_ps > 0;
-    if (shared) costs.beta_ps_per_byte = std::min(costs.beta_ps_per_byte, crowded.byte_ps);
     if (found->eager_bytes > 0) costs.eager_bytes = static_cast<std::size_t>(found->eager_bytes);
   }
   if (const MemoryTimes* found = work(1))

@@ -69,13 +69,6 @@ TEST(Curve, IsALineThroughTwo) {
   EXPECT_EQ(curve.at(1 << 20), 1'000) << "longer messages take no less";
 }
 
-TEST(Machine, NoPairIsSlowerAloneThanInACrowd) {
-  Machine machine = example();
-  machine.crowded.byte_ps = 5'000;
-  EXPECT_EQ(machine.costs(Level::machine, 32 << 10).beta_ps_per_byte, 5'000);
-  EXPECT_EQ(machine.costs(Level::node, 32 << 10).beta_ps_per_byte, 2'000) << "which the crowd does not concern";
-}
-
 TEST(Machine, TakesTheNearestLinkFurtherOutFirst) {
   const Machine machine = example();
   EXPECT_EQ(machine.link(Level::core)->eager_bytes, 4096);

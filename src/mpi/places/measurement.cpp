@@ -177,10 +177,10 @@ Crowded share_crowded(const Channel& channel, MPI_Comm comm, const Topology& top
   const std::int64_t in_time = kPicoseconds / std::max<std::int64_t>(kTimes * rounds.count() * a_node * byte_ps, 1);
   const auto bytes = std::clamp<std::int64_t>(std::min(kOfNode / a_node, in_time), 1 << 10, 32 << 10);
   std::vector<std::int64_t> times = rounds.times_of(kShort, 3 * kTimes);
-  const std::vector<std::int64_t> longer = rounds.times_of(static_cast<std::size_t>(bytes), kTimes);
-  const std::int64_t more_ns = std::ranges::min(longer) - std::ranges::min(times);  // what disturbs would add up
+  std::vector<std::int64_t> longer = rounds.times_of(static_cast<std::size_t>(bytes), kTimes);
   Crowded crowded;
   crowded.message_ns = std::max<std::int64_t>(median(times), 1);
+  const std::int64_t more_ns = median(longer) - crowded.message_ns;  // the least may have gone in a burst
   crowded.byte_ps = std::max<std::int64_t>(more_ns, 0) * 1000 / (bytes - kShort);
   broadcast_asleep(&crowded, sizeof crowded, MPI_BYTE, 0, comm);
   return crowded;
@@ -209,7 +209,8 @@ void round(Curve& curve) {
 Machine measure_in_brief(const Channel& channel, MPI_Comm comm, const Topology& topology) {
   Machine machine;
   for (const Pair& pair : find_pairs(topology)) {
-    if (pair.level <= Level::node) measure_pair(channel, pair, kBriefOfMessages, machine);
+    if (pair.level < Level::node) measure_pair(channel, pair, kBriefOfMessages, machine);
+    if (pair.level == Level::node) measure_pair(channel, pair, kBriefWithinNode, machine);
   }
   const std::vector<int> mates = mates_of_first(topology);
   measure_crowd(channel, {0}, kBriefOfMemory, machine.works[0]);

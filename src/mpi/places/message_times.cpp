@@ -38,7 +38,7 @@ class Measurer {
 
   Link measure() {
     Link link = care_.all_lengths ? measure_curves() : measure_lines();
-    link.eager_bytes = static_cast<std::int64_t>(eager_bytes());
+    if (care_.eager_sixteenths > 0) link.eager_bytes = static_cast<std::int64_t>(eager_bytes());
     tell({Order::end, 0, 0});
     return link;
   }

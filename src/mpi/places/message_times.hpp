@@ -16,11 +16,12 @@ struct Care {
   bool all_lengths;
   int short_trips;               // in a row, of messages below 32 KiB
   int middle_trips;              // of that length
-  std::size_t eager_sixteenths;  // to which the longest message is found that leaves early
+  std::size_t eager_sixteenths;  // to which the longest message is found that leaves early; 0: it is not
 };
 inline constexpr Care kThorough{100'000'000, 5'000'000'000, true, 20, 20, 1};
 inline constexpr Care kBriefOfMessages{1'000'000, 0, false, 6, 2, 4};
-inline constexpr Care kBriefOfMemory{200'000, 4'000'000, true, 0, 0, 0};
+inline constexpr Care kBriefWithinNode{1'000'000, 0, false, 6, 2, 0};
+inline constexpr Care kBriefOfMemory{100'000, 2'000'000, true, 0, 0, 0};
 
 /// One rank of a pair measures; the other one answers meanwhile. Both own core and network as far as the machine lets.
 Link measure_link(const Channel& channel, int peer, const Care& care);
