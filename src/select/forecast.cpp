@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -85,9 +86,10 @@ bool is_binomial(const Algorithm& algorithm) {
 
 }  // namespace
 
-Forecast::Forecast(const Machine& machine, const NodeLayout& layout, const Handicaps& handicaps)
+Forecast::Forecast(const Machine& machine, const NodeLayout& layout, const Handicaps& handicaps, bool deterministic)
     : layout_(layout),
       handicaps_(handicaps),
+      deterministic_(deterministic),
       eager_bytes_(costs_between(machine).eager_bytes),
       near_ns_(static_cast<double>(costs_within(machine).alpha_ns)),
       by_number_(by_number(machine, handicaps.handshakes, layout)),
@@ -232,13 +234,14 @@ const Algorithm* Forecast::find_best(Collective collective, std::size_t bytes, b
   // Of allreduce the library mostly runs the best that it has, which of ours took 1.0 to 1.1 with 64 KiB on 8 nodes.
   const bool runs_that =
       layout_.shares_nodes() ? layout_.placement == Placement::side_by_side : collective == Collective::allreduce;
-  double least_ns = handicaps_.native * native_ns;
+  const bool may_be_native = !deterministic_ || !sums(collective);  // whose bits may depend on timing
+  double least_ns = may_be_native ? handicaps_.native * native_ns : std::numeric_limits<double>::max();
   const auto consider = [&](const Algorithm* algorithm) {
-    if (algorithm->needs.commutative && !commutative) return;
+    if ((algorithm->needs.commutative && !commutative) || (deterministic_ && !algorithm->deterministic)) return;
     const double ns = cost_ns(*algorithm, bytes) + engine_ns(*algorithm, bytes);
     // Within nodes, too, messages of ours are the library's: what that does in the same order it does as well.
     const bool is_same = runs_that && algorithm->run == native.run && algorithm->hierarchy == nullptr;
-    if (ns >= least_ns || (is_same && ns >= native_ns)) return;
+    if (ns >= least_ns || (may_be_native && is_same && ns >= native_ns)) return;
     least_ns = kBetter * ns;
     best = algorithm;
   };

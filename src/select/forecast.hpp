@@ -64,8 +64,9 @@ inline constexpr Handicaps kBesideOthers{1, 0.35, 0.8, 1 << 10, 2};
 
 class Forecast {
  public:
-  /// What is not known of the machine is as that of a usual cluster.
-  Forecast(const Machine& machine, const NodeLayout& layout, const Handicaps& handicaps);
+  /// What is not known of the machine is as that of a usual cluster. `deterministic`: only what has the same bits from
+  /// run to run is the best.
+  Forecast(const Machine& machine, const NodeLayout& layout, const Handicaps& handicaps, bool deterministic = false);
 
   /// In ns, of a message, or a block, of `bytes` bytes: the mean of the run time of ranks that come together, of what
   /// they spend in the call in the mean, of what is left once the last of them has come, and of what the others wait
@@ -123,6 +124,7 @@ class Forecast {
 
   NodeLayout layout_;
   Handicaps handicaps_;
+  bool deterministic_;
   std::size_t eager_bytes_;
   double near_ns_;       // latency of a message within a node
   CallTerms by_number_;  // of all ranks, as they are numbered

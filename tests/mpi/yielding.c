@@ -1,5 +1,4 @@
-/* Two ranks wait for each other's broadcasts in turn, 50 us each. Prints how often rank 0 has yielded its core in 400.
- */
+/* Two ranks wait for each other, 50 us each in turn. Prints how often rank 0 has yielded its core in 400 broadcasts. */
 #include <mpi.h>
 #include <stdio.h>
 #include <sys/syscall.h>

@@ -253,6 +253,22 @@ TEST(Rules, NodesThatHaveMemoryMeetInIt) {
   }
 }
 
+TEST(Rules, NodesThatHaveMemoryMeetInItInTheOrderOfRanksWhereBitsCount) {
+  Configuration configuration;
+  configuration.deterministic = true;
+  const NodeLayout layout{64, 8, Placement::side_by_side, /*boards=*/true};
+  Forecast forecast(gigabit(layout), layout, kBesideOpenMpi, /*deterministic=*/true);
+  CallFacts facts{Collective::allreduce, 0, 8, true, layout.ranks, false, std::size_t{1} << 26, false};
+  facts.forecast = &forecast;
+  facts.shared_nodes.boards = true;
+  facts.bytes = 1 << 10;
+  EXPECT_EQ(choose(configuration, facts)->name, "hierarchical(slot_gather,recursive_doubling)");
+  facts.bytes = 1 << 20;
+  const Algorithm* const longer = choose(configuration, facts);
+  EXPECT_TRUE(longer->deterministic);
+  EXPECT_NE(longer->name, "recursive_doubling") << "which runs where nothing is known";
+}
+
 TEST(Rules, ShortMessagesThatAllOfANodeWaitForAreTheLibrarys) {
   const NodeLayout layout{64, 8, Placement::side_by_side, /*boards=*/true};
   for (const Collective collective :

@@ -76,6 +76,7 @@ Engine::Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, st
       rank_(channel_->rank()),
       size_(channel_->size()),
       open_(open),
+      deterministic_(configuration.deterministic),
       ahead_allowed_(configuration.background != Background::off) {
   single_copy_ = configuration.single_copy;
   nodes_ = world_.nodes_of(*channel_);
@@ -98,7 +99,7 @@ Engine::Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, st
 
 void Engine::make_forecast() {
   const NodeLayout layout{size_, count_nodes(nodes_), find_placement(nodes_), shared_nodes_.boards};
-  forecast_ = std::make_unique<Forecast>(world_.machine(), layout, kHandicaps);
+  forecast_ = std::make_unique<Forecast>(world_.machine(), layout, kHandicaps, deterministic_);
 }
 
 Engine::~Engine() {

@@ -151,6 +151,7 @@ class Engine {
   std::size_t expected_pool_window_ = 0;
   std::uint32_t calls_without_pool_ = 0;
   std::uint64_t meetings_ = 0;  // see Experience
+  bool deterministic_;
   bool ahead_allowed_ = false;
   bool took_set_up_ = true;
   bool looked_inside_ = false;  // nodes
