@@ -68,7 +68,7 @@ void print_forecast(Forecast& forecast, const Question& question, std::size_t by
     if (is_other) predicted.push_back(&algorithm);
   }
   const bool is_another = chosen != nullptr && std::ranges::find(predicted, chosen) == predicted.end();
-  if (is_another && !chosen->uses_node_memory()) predicted.push_back(chosen);
+  if (is_another) predicted.push_back(chosen);
   std::printf(", \"predicted_ns\": {");
   const char* separator = "";
   if (!forecast.considered(question.collective, bytes).empty()) {
@@ -121,7 +121,7 @@ int run(int argc, char** argv) {
   if (question.nodes > question.ranks) refuse("more nodes than ranks");
   const RuleTable table = rules.rules.table_of(question.ranks, question.nodes);
   const bool open_mpi = (argv[2][0] == '-' ? rules.on : machine.on).mpi.starts_with("Open MPI");
-  Forecast forecast(machine.machine, {question.ranks, question.nodes, Placement::side_by_side},
+  Forecast forecast(machine.machine, {question.ranks, question.nodes, Placement::side_by_side, /*boards=*/true},
                     open_mpi ? kBesideOpenMpi : kBesideOthers);
   for (int i = 7; i < argc; ++i) {
     const std::size_t bytes = std::strtoull(argv[i], nullptr, 10);

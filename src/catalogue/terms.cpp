@@ -97,7 +97,7 @@ void add_means(TreeHops& tree, const std::vector<Place>& places, bool waits) {
   }
 }
 
-// Along the tree, between nodes: what the node of most parents of others' ranks sends, or that of most such ranks gets.
+// Messages between nodes along the tree that one node sends, or receives, whichever is most of any node.
 double busiest_node(const std::vector<Place>& places, const Nodes& nodes) {
   std::vector<int> sent(places.size());
   std::vector<int> received(places.size());
