@@ -15,11 +15,11 @@ from stretto.simulate.sim import main
 IN_MEMORY = ("--shared-memory", "--gamma", "0.08", "--delta", "0.125")
 
 
-def summaries(
+def sizes_of(
     collective: str, algorithms: list[str], sizes: list[int], platform: str, ranks: int, options: list[str]
 ) -> list[dict[str, Any]]:
-    """What `stretto sim` says of each size, as in its JSON: algorithm -> times in ns by metric, and what ran in how
-    many calls. Raises RuntimeError for a failed run."""
+    """What `stretto sim` says of each size, as in its JSON: summary and samples. Raises RuntimeError for a failed
+    run."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "out.json"
         words = [collective, "--algorithms", ",".join(algorithms), "--sizes", ",".join(map(str, sizes))]
@@ -29,7 +29,8 @@ def summaries(
             code = main(words)
         if code != 0:
             raise RuntimeError(f"stretto sim {' '.join(words)}: exit code {code}\n{said.getvalue()}")
-        return [measured["summary"]["algorithms"] for measured in json.loads(output.read_text())["sizes"]]
+        found: list[dict[str, Any]] = json.loads(output.read_text())["sizes"]
+    return found
 
 
 def simulate(
@@ -38,9 +39,9 @@ def simulate(
     """Algorithm -> bytes -> metric (run_time, elapsed, lag) -> ns, medians. Raises RuntimeError for a failed run, or if
     something else ran than was asked for by name."""
     times: dict[str, dict[int, dict[str, float]]] = {}
-    found = summaries(collective, algorithms, sizes, platform, ranks, options)
-    for size, by_algorithm in zip(sizes, found, strict=True):
-        for name, own in by_algorithm.items():
+    found = sizes_of(collective, algorithms, sizes, platform, ranks, options)
+    for size, measured in zip(sizes, found, strict=True):
+        for name, own in measured["summary"]["algorithms"].items():
             if name != "default" and set(own["ran"]) != {name}:
                 raise RuntimeError(f"{name} at {size} bytes: {', '.join(own['ran'])} ran in its place")
             times.setdefault(name, {})[size] = {metric: value["value"] for metric, value in own["times"].items()}

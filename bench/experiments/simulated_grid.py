@@ -3,26 +3,28 @@
 
 `.venv/bin/python bench/experiments/simulated_grid.py [--nodes N] [--collectives LIST] [--arrivals PATTERNS] [--selector
 NAME] [--json FILE]`, after scripts/build_sim.sh: nodes of 32 ranks on a fat tree of 100 Gbit/s. A call costs what
-`stretto tune` says: the mean time in it where ranks come together, else the completion lag; in rooted collectives the
-geometric mean of both. Simulated times are exact: no intervals. Setting a run up takes SimGrid 20 s for 512 ranks, some
-minutes for 2048.
+`stretto tune` says (`cost_ns`). Simulated times are exact: no intervals. Setting a run up takes SimGrid 20 s for 512
+ranks, some minutes for 2048.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
+import numpy as np
+from emulated import samples_of, what_ran
 from experiment import make_parser, read_options, write_measured
 from rich.console import Console
-from simulated import summaries
+from simulated import sizes_of
 from tables import make_console, make_table
 
 from stretto.bench.report import format_ran, format_size
+from stretto.bench.request import parse_arrival
+from stretto.tune.measure import Cell, cost_ns
 
 PLATFORM, RANKS_A_NODE = "fat-tree-128x32", 32
 KIB, MIB = 1 << 10, 1 << 20
@@ -39,26 +41,20 @@ SIZES = {
     "reduce_scatter_block": [8, 256, 4 * KIB],
 }
 ARRIVALS = "balanced uniform:2ms one-late:2ms rank-late:1,2ms node-late:2ms mif:6"
-ROOTED = {"bcast", "reduce", "scatter", "gather"}
 BEHIND = 1.05
-
-
-def cost_ns(collective: str, arrival: str, times: dict[str, dict[str, float]]) -> float:
-    elapsed, lag = max(times["elapsed"]["value"], 1.0), max(times["lag"]["value"], 1.0)
-    if arrival == "balanced":
-        return elapsed
-    return math.sqrt(lag * elapsed) if collective in ROOTED else lag
 
 
 def measure(collective: str, arrival: str, ranks: int, selector: str) -> list[dict[str, Any]]:
     """A row a length: what ran by default, what it took in ns, and its ratio to the library's own choice."""
     sizes = SIZES[collective]
     options = ["--arrival", arrival, "--selector", selector]
-    found = summaries(collective, ["native", "default"], sizes, PLATFORM, ranks, options)
+    found = sizes_of(collective, ["native", "default"], sizes, PLATFORM, ranks, options)
+    cell = Cell(collective, ranks, ranks // RANKS_A_NODE, parse_arrival(arrival))
     rows = []
-    for size, own in zip(sizes, found, strict=True):
-        native, default = (cost_ns(collective, arrival, own[name]["times"]) for name in ("native", "default"))
-        row = {"collective": collective, "arrival": arrival, "bytes": size, "ran": own["default"]["ran"]}
+    for size, measured in zip(sizes, found, strict=True):
+        samples = samples_of(measured)
+        native, default = (float(np.median(cost_ns(samples[name], cell))) for name in ("native", "default"))
+        row = {"collective": collective, "arrival": arrival, "bytes": size, "ran": what_ran(measured)["default"]}
         rows.append(row | {"cost_ns": default, "native_ns": native, "to_native": default / native})
     return rows
 
