@@ -91,6 +91,9 @@ def run(
     ] = False,
     deterministic: Annotated[bool, typer.Option("--deterministic", help="same bits in every run")] = False,
     adapt: Annotated[bool, typer.Option("--adapt", help="choose native or ours by what calls have taken")] = False,
+    memory: Annotated[
+        str | None, typer.Option(help="with --adapt or --watch: keep what they learn for later runs", metavar="DIR")
+    ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="say at the end what Stretto has saved")] = False,
     check: Annotated[bool, typer.Option("--check", help="compare the ranks' calls before each is made")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="say at the end which algorithms ran")] = False,
@@ -121,6 +124,7 @@ def run(
     } | {
         "STRETTO_DETERMINISTIC": "1" if deterministic else None,
         "STRETTO_ADAPT": "on" if adapt else "watch" if watch else None,
+        "STRETTO_MEMORY": None if memory is None else str(Path(memory).absolute()),
         "STRETTO_CHECK": "1" if check else None,
         "STRETTO_VERBOSE": "1" if verbose else None,
         "STRETTO_RULES": None if rules is None else str(Path(rules).absolute()),

@@ -67,6 +67,19 @@ int whole_looks(int calls) { return calls / Adaptation::kLooks * Adaptation::kLo
 
 }  // namespace
 
+MeanCost::MeanCost(const Summary& summary) : calls_(summary.calls), sum_(summary.calls * summary.mean_ns) {
+  if (calls_ <= 0) return;
+  const double level = steady_log(std::max(summary.typical_ns, 1.0));
+  logarithms_ = calls_ * level;
+  squares_ = calls_ * (level * level + summary.spread * summary.spread);
+}
+
+MeanCost::Summary MeanCost::summary() const {
+  if (calls_ <= 0) return {};
+  const double spread = std::sqrt(std::max(squares_ / calls_ - level() * level(), 0.0));
+  return {calls_, mean_ns(), steady_exp(level()), spread};
+}
+
 void MeanCost::add(double cost_ns) {
   calls_ += 1;
   sum_ += cost_ns;
@@ -96,6 +109,29 @@ Adaptation::Ratio Adaptation::Knowledge::ratio() const {
   const double wide = kDeviations * std::sqrt(native.variance() + ours.variance());
   const double of_means = ours.mean_ns() / native.mean_ns();
   return {of_means, steady_exp(difference - wide), std::max(steady_exp(difference + wide), of_means)};
+}
+
+void Adaptation::recall(const Learnt& learnt) {
+  for (std::size_t at = 0; at < kArrivalClasses; ++at) {
+    Knowledge& knowledge = known_[at];
+    knowledge.native_ns = learnt.classes[at].native_ns;
+    for (std::size_t arm = 0; arm < knowledge.costs.size(); ++arm) {
+      MeanCost::Summary summary = learnt.classes[at].costs[arm].summary();
+      summary.calls = std::min(summary.calls, kDoubtful);
+      knowledge.costs[arm] = MeanCost(summary);
+    }
+  }
+  class_ = learnt.arrivals;
+  const Knowledge& latest = known_[static_cast<std::size_t>(class_)];
+  if (!latest.trusted()) return;
+  if (!watches_) resting_ = latest.ratio().value < 1 ? Arm::ours : Arm::native;
+  begin_cycle(kFirstRest, 1);
+}
+
+Adaptation::Learnt Adaptation::learnt() const {
+  Learnt learnt{.arrivals = class_, .native_ns = savings_.native_ns};
+  for (std::size_t at = 0; at < kArrivalClasses; ++at) learnt.classes[at] = {known_[at].costs, known_[at].native_ns};
+  return learnt;
 }
 
 void Adaptation::begin_cycle(int rest, int pairs) {
@@ -251,14 +287,19 @@ void Adaptation::charge(const Rest& rest) {
 void Adaptation::plan(Knowledge& knowledge, bool moved, const Rest& before) {
   const bool trusted = knowledge.trusted();
   const bool in_doubt = !trusted || !knowledge.ratio().is_clear();
-  if (in_doubt && knowledge.free >= 2 * kBlock * kPairs) {
+  const bool is_free = knowledge.free >= 2 * kBlock * kPairs;
+  if (in_doubt && is_free) {
     // What is new is tried once it has been seen to stay.
     const bool is_new = moved && !trusted;
     if (!is_new && !watches_) resting_ = Arm::native;
     return begin_cycle(is_new ? kFirstRest : 0, is_new ? 0 : kPairs);
   }
-  knowledge.free = 0;
   const Cycle wanted = wanted_cycle(knowledge, moved, before);
+  if (is_free && !watches_) {  // nothing need have been saved for it
+    resting_ = knowledge.ratio().value < 1 ? Arm::ours : Arm::native;
+    return begin_cycle(std::min(wanted.rest, whole_looks(knowledge.free)), wanted.pairs);
+  }
+  knowledge.free = 0;
   if (watches_) return begin_cycle(wanted.rest, wanted.pairs);
   plan_counted(knowledge, wanted);
 }

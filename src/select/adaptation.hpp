@@ -38,6 +38,17 @@ inline constexpr std::size_t kArrivalClasses = 3;
 /// What calls of one arm cost, the latest of which count most.
 class MeanCost {
  public:
+  /// For people, and for a file.
+  struct Summary {
+    double calls = 0;
+    double mean_ns = 0;
+    double typical_ns = 0;  // the geometric mean
+    double spread = 0;      // standard deviation of the logarithms
+  };
+  MeanCost() = default;
+  explicit MeanCost(const Summary& summary);
+  Summary summary() const;
+
   void add(double cost_ns);
   /// What follows is to count for more than what was seen.
   void fade(double to_calls);
@@ -71,12 +82,27 @@ class Adaptation {
   static constexpr int kLooks = 8;            // measured calls of a rest
   static constexpr std::size_t kMostMeasured = 2 * kBlock * kMostPairs + kLooks;  // calls of a cycle
 
+  /// What is known of the arms under one arrival class.
+  struct LearntOfClass {
+    std::array<MeanCost, 2> costs{};  // by arm
+    double native_ns = 0;             // of a call
+  };
+  /// The same of all, for a later run to begin with.
+  struct Learnt {
+    std::array<LearntOfClass, kArrivalClasses> classes{};
+    ArrivalClass arrivals = ArrivalClass::balanced;  // the latest
+    double native_ns = 0;                            // of all calls that this is of
+  };
+
   /// A lesson comes `learn_after` calls after its measured calls, or later: see pass(). `soon`: no later. `watches`:
   /// Stretto's arm serves all calls but those of trials, whatever these say.
   explicit Adaptation(int learn_after, bool soon = true, bool watches = false)
       : learn_after_(learn_after), soon_(soon), watches_(watches) {
     begin_cycle(kFirstRest, soon ? kPairs : kMostPairs);
   }
+  /// Before the first call: goes by what an earlier run has learnt, which counts little, as it may have changed.
+  void recall(const Learnt& learnt);
+  Learnt learnt() const;
 
   /// Of the present call.
   Arm arm() const { return arm_; }

@@ -146,6 +146,14 @@ void read_profile(ProfileSettings& profile, std::string& error) {
   }
 }
 
+void read_memory(Configuration& configuration, std::string& error) {
+  const char* directory = setting("STRETTO_MEMORY");
+  if (directory == nullptr) return;
+  configuration.memory = directory;
+  if (configuration.adapt == Adapt::off && error.empty())
+    error = "stretto: STRETTO_MEMORY keeps what STRETTO_ADAPT learns: set STRETTO_ADAPT to on or watch, too";
+}
+
 }  // namespace
 
 bool can_be_non_blocking(const Algorithm& algorithm) {
@@ -223,6 +231,7 @@ std::uint64_t Configuration::fingerprint() const {
   for (char letter : topology_file) mix(static_cast<unsigned char>(letter));
   for (char letter : machine_file) mix(static_cast<unsigned char>(letter));
   for (char letter : rules_file) mix(static_cast<unsigned char>(letter));
+  for (char letter : memory) mix(static_cast<unsigned char>(letter));
   mix(profile.directory.empty() ? 0 : 1);
   mix(profile.every);
   return hash;
@@ -239,6 +248,7 @@ Configuration read_configuration(std::string& error) {
   read_one_of("STRETTO_BACKGROUND", kBackgrounds, configuration.background, error);
   read_background_cores(configuration.background_cores, error);
   read_one_of("STRETTO_ADAPT", kAdapts, configuration.adapt, error);
+  read_memory(configuration, error);
   read_switch("STRETTO_CHECK", "0", "1", configuration.check, error);
   read_switch("STRETTO_VERBOSE", "0", "1", configuration.verbose, error);
   if (const auto mebibytes = read_number("STRETTO_SHM_MAX_MIB", {0, 1U << 20, ": MiB, 0 for no shared memory"}, error))

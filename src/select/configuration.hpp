@@ -81,6 +81,7 @@ struct Configuration {
   ProfileSettings profile;
   bool remote_words = false;  // STRETTO_REMOTE_WORDS, or a choice needs them: made in MPI_Init, for rendezvous_tree
   Adapt adapt = Adapt::off;   // STRETTO_ADAPT
+  std::string memory;         // STRETTO_MEMORY, a directory for what it learns; empty: that ends with the job
   bool check = false;         // STRETTO_CHECK: all ranks compare their calls before they make them
   bool verbose = false;       // STRETTO_VERBOSE
 

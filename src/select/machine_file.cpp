@@ -116,13 +116,7 @@ std::string write_machine(const MachineFile& file) {
   toml::table content{
       {"schema", kSchema},
       {"lengths", lengths},
-      {"measured", toml::table{{"date", file.on.date},
-                               {"stretto", file.on.stretto},
-                               {"mpi", file.on.mpi},
-                               {"cpu", file.on.cpu},
-                               {"cores", file.on.cores},
-                               {"ranks", file.on.ranks},
-                               {"nodes", file.on.nodes}}},
+      {"measured", write_measured_on(file.on)},
       {"times", toml::table{{"line_ns", machine.line_ns}, {"wake_ns", machine.wake_ns}, {"call_ns", machine.call_ns}}},
       {"link", links},
       {"work", works}};

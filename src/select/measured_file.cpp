@@ -70,4 +70,9 @@ MeasuredOn read_measured_on(MeasuredTable& file, std::int64_t own, const std::st
   return found;
 }
 
+toml::table write_measured_on(const MeasuredOn& on) {
+  return toml::table{{"date", on.date},   {"stretto", on.stretto}, {"mpi", on.mpi},    {"cpu", on.cpu},
+                     {"cores", on.cores}, {"ranks", on.ranks},     {"nodes", on.nodes}};
+}
+
 }  // namespace stretto

@@ -60,6 +60,8 @@ class MeasuredTable {
 /// The file's table `measured`. Before it `schema` is to be `own`; else the message tells of `remedy`.
 MeasuredOn read_measured_on(MeasuredTable& file, std::int64_t own, const std::string& remedy);
 
+toml::table write_measured_on(const MeasuredOn& on);
+
 /// `read` of the content of the file named `name`, which is TOML. Else `error` is a message that names the file, the
 /// place and what would be right.
 template <typename Read>

@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mpi_jobs import Outcome, open_mpi_only, run_mpi, stretto_env
 
 from stretto.profile.files import open_profile
 from stretto.profile.savings import read_savings
+from stretto.tune.toml_file import read_toml
 
 Compiled = Callable[..., Path]
 
@@ -88,3 +90,69 @@ def test_a_root_is_still_early(compiled: Compiled, ranks: int) -> None:
 
 def test_a_long_mixture(compiled: Compiled) -> None:
     run_mpi([compiled("mpi/mixture.c"), "5", "1000"], 4, stretto_env(adapt="on")).check()
+
+
+def _kept(folder: Path) -> dict[str, Any]:
+    """The one file there."""
+    (file,) = folder.iterdir()
+    return read_toml(file)
+
+
+def test_what_is_learnt_serves_the_next_run(compiled: Compiled, tmp_path: Path) -> None:
+    folder = tmp_path / "learnt" / "here"
+    env = stretto_env(adapt="on", memory=folder)
+    program: list[str | Path] = [compiled("mpi/adaptation.c"), "400"]
+    first = said(run_mpi(program, 3, env).check())
+    kept = _kept(folder)
+    assert kept["program"] == str(program[0])
+    kinds = {(kind["collective"], kind["ranks"], kind["from_bytes"]): kind for kind in kept["kind"]}
+    for collective in ("barrier", "bcast", "reduce", "allreduce"):
+        of_world = [kind for (name, ranks, _), kind in kinds.items() if name == collective and ranks == 3]
+        native_us = sum(kind["native_us"] for kind in of_world)
+        assert native_us == pytest.approx(1e6 * first[collective].native_s, rel=0.3)
+    # Another run finds a lesson that was never learnt: of broadcasts of twelve bytes Stretto's are hopeless.
+    bcast = next(kind for (name, ranks, _), kind in kinds.items() if name == "bcast" and ranks == 3)
+    (file,) = folder.iterdir()
+    costs = "{ calls = 200, mean_ns = %d, spread_permille = 100, typical_ns = %d }"
+    head = file.read_text().split("[[kind]]")[0]
+    learnt = f"native = {costs % (1000, 1000)}\nours = {costs % (10**8, 10**8)}\nnative_ns = 1000\n"
+    arrivals = "".join(f"[kind.{each}]\n{learnt}" for each in ("balanced", "uneven", "far_apart"))
+    settings = "arrivals = 'balanced'\nnative_us = 1\nnodes = 1\nranks = 3\n"
+    file.write_text(f"{head}[[kind]]\ncollective = 'bcast'\nfrom_bytes = {bcast['from_bytes']}\n{settings}{arrivals}")
+    second = run_mpi([program[0], "24"], 3, stretto_env(adapt="on", memory=folder, verbose=1)).check()
+    ran = dict(re.findall(r"(\w+) ran (\d+)", " ".join(second.lines("stretto: bcast: "))))
+    assert int(ran["native"]) >= 12, ran
+
+
+def test_nothing_is_kept_of_another_number_of_ranks(compiled: Compiled, tmp_path: Path) -> None:
+    for ranks in (2, 3):
+        run_mpi([compiled("mpi/adaptation.c"), "100"], ranks, stretto_env(adapt="on", memory=tmp_path)).check()
+    names = sorted(each.name for each in tmp_path.iterdir())
+    assert [re.findall(r"^adaptation.*-(\d)-ranks-[0-9a-f]{16}\.toml$", name) for name in names] == [["2"], ["3"]]
+
+
+def test_a_broken_file_of_lessons_is_left_out_and_replaced(compiled: Compiled, tmp_path: Path) -> None:
+    program: list[str | Path] = [compiled("mpi/adaptation.c"), "100"]
+    env = stretto_env(adapt="on", memory=tmp_path)
+    run_mpi(program, 2, env).check()
+    (file,) = tmp_path.iterdir()
+    file.write_text("schema = 7")
+    again = run_mpi(program, 2, env).check()
+    complaint = f"stretto: STRETTO_MEMORY: {file}: schema: is 7, this Stretto reads 1: remove the file"
+    assert again.output.count(complaint) == 1
+    assert _kept(tmp_path)["kind"]
+
+
+def test_a_directory_that_cannot_be_had_is_told(compiled: Compiled, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    env = stretto_env(adapt="on", memory=tmp_path / "file" / "folder")
+    outcome = run_mpi([compiled("mpi/adaptation.c"), "30"], 2, env).check()
+    assert outcome.output.count("cannot be written") == 1
+    assert "name a directory of your own" in outcome.output
+
+
+def test_lessons_are_kept_where_some_are_given(compiled: Compiled, tmp_path: Path) -> None:
+    outcome = run_mpi([compiled("mpi/adaptation.c"), "30"], 2, stretto_env(memory=tmp_path))
+    assert outcome.code != 0
+    assert "set STRETTO_ADAPT to on or watch, too" in outcome.output
+    assert not list(tmp_path.iterdir())

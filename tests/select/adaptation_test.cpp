@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <string>
 #include <vector>
+
+#include "select/earlier_runs.hpp"
 
 namespace stretto {
 namespace {
@@ -28,6 +31,8 @@ struct Outcome {
   double oracle = 0;  // the same of the better arm in each pattern
   double worst = 0;   // played so far to native so far, at the worst moment
   std::int64_t ours = 0;
+  std::int64_t early_ours = 0;  // of the first 100 calls
+  Adaptation::Learnt learnt;
   double saved_ns = 0;  // by which all calls cost less than native
   double native_ns = 0;
   Adaptation::Savings says;
@@ -72,6 +77,7 @@ Outcome run(const std::vector<Pattern>& patterns, std::uint64_t seed, const Sett
     native += native_takes;
     played += takes;
     best += drift * std::min(now.native_ns, now.ours_ns);
+    if (call + 1 == 100) outcome.early_ours = adaptation.ours();
     const double more = takes - native_takes;
     excess += ++calls_under[pattern] > kUncounted ? more : std::min(more, 0.0);
     outcome.worst = std::max(outcome.worst, 1 + excess / native);
@@ -90,6 +96,7 @@ Outcome run(const std::vector<Pattern>& patterns, std::uint64_t seed, const Sett
   outcome.played = played / native;
   outcome.oracle = best / native;
   outcome.ours = adaptation.ours();
+  outcome.learnt = adaptation.learnt();
   outcome.saved_ns = native - played;
   outcome.native_ns = native;
   outcome.says = adaptation.savings();
@@ -199,6 +206,46 @@ TEST(Adaptation, WatchesWhatStrettoSavesAndCosts) {
     }
     EXPECT_LE(outside, kSeeds / 10) << "where ours takes " << ours_ns;
   }
+}
+
+// That began with what a run has learnt, from a file that an earlier one has left.
+Setting later_than(const Outcome& run) {
+  const KindOfCalls kind{Collective::allreduce, 13, 8, 1};
+  std::string error;
+  EarlierRunsFile left;
+  left.on = {"", "", "", "", 2, 8, 1};
+  left.runs[kind] = run.learnt;
+  const EarlierRunsFile file = read_earlier_runs(write_earlier_runs(left), "r.toml", error);
+  EXPECT_EQ(error, "");
+  Setting setting;
+  setting.adaptation.recall(file.runs.at(kind));
+  return setting;
+}
+
+TEST(Adaptation, GoesByWhatAnEarlierRunHasLearnt) {
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    const auto number = static_cast<std::uint64_t>(seed);
+    const Outcome worse = run({{100, 1000, 2000}}, number);
+    EXPECT_GE(worse.early_ours, 32) << "seed " << seed;
+    EXPECT_LE(run({{100, 1000, 2000}}, number + kSeeds, later_than(worse)).early_ours, 20) << "seed " << seed;
+    const Outcome better = run({{5000, 1000, 500}}, number);
+    EXPECT_GE(run({{5000, 1000, 500}}, number + kSeeds, later_than(better)).early_ours, 85) << "seed " << seed;
+  }
+}
+
+// What was so may be so no more.
+TEST(Adaptation, LearnsAnewWhereAnEarlierRunWasOtherwise) {
+  int broken = 0;
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    const auto number = static_cast<std::uint64_t>(seed);
+    const Outcome better = run({{100, 1000, 500}}, number);
+    const Outcome worse = run({{100, 1000, 2000}}, number);
+    const Outcome now_worse = run({{100, 1000, 2000}}, number + kSeeds, later_than(better));
+    EXPECT_LE(now_worse.ours, kCalls / 50) << "seed " << seed;
+    if (now_worse.worst > 1 + Adaptation::kBehind) ++broken;
+    EXPECT_LE(run({{100, 1000, 500}}, number + kSeeds, later_than(worse)).played, 0.75) << "seed " << seed;
+  }
+  EXPECT_EQ(broken, 0);
 }
 
 // A program of few calls: the rule's all the time.

@@ -237,7 +237,9 @@ void Engine::anticipate(Collective collective, Hints& hints, Anticipated& tally,
 
 void Engine::begin_experience(Lessons& lessons) {
   took_set_up_ = true;
-  Experience::Means means{.comm = comm_, .one_clock = count_nodes(nodes_) == 1, .meetings = meetings_};
+  const int nodes = count_nodes(nodes_);
+  Experience::Means means{
+      .comm = comm_, .ranks = size_, .nodes = nodes, .one_clock = nodes == 1, .meetings = meetings_};
   if (shares_memory_) {
     means.sights = share_->sights();
     means.board = &share_->board();

@@ -29,10 +29,12 @@ class Experience::Kind {
     catch_up();
     exchange_->finish();
   }
+  Adaptation::Learnt learnt() const { return adaptation_.learnt(); }
 
  private:
   void look_ahead() {
     front_.arm_ = adaptation_.arm();
+    front_.arrivals_ = adaptation_.arrivals();
     front_.quiet_ = adaptation_.quiet();
   }
   void count(int calls);
@@ -69,7 +71,11 @@ Experience::Front& Experience::of(Collective collective, std::size_t bytes, Fron
 std::unique_ptr<Experience::Kind> Experience::make(Collective collective, std::size_t length, bool meets_all,
                                                    Front& beside) {
   Adapted& adapted = lessons_.of(collective);
-  const auto adaptation = [&](int learn_after) { return Adaptation(learn_after, meets_all, !lessons_.are_followed()); };
+  const auto adaptation = [&](int learn_after) {
+    Adaptation made(learn_after, meets_all, !lessons_.are_followed());
+    if (const auto* earlier = lessons_.earlier(kind_of(collective, length))) made.recall(*earlier);
+    return made;
+  };
   const std::size_t number = made_++;
   Front* const front = beside.is_taken() ? nullptr : &beside;
   if (means_.sights != nullptr && number < Sights::kKinds) {
@@ -82,9 +88,12 @@ std::unique_ptr<Experience::Kind> Experience::make(Collective collective, std::s
 }
 
 void Experience::close() {
-  for (auto& sizes : kinds_) {
-    for (auto& kind : sizes) {
-      if (kind) kind->finish();
+  for (const Collective collective : kCollectives) {
+    for (std::size_t length = 0; length < kLengths; ++length) {
+      const auto& kind = kinds_[static_cast<std::size_t>(collective)][length];
+      if (!kind) continue;
+      kind->finish();
+      lessons_.keep(kind_of(collective, length), kind->learnt());
     }
   }
 }

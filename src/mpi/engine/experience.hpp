@@ -33,6 +33,8 @@ class Experience {
     Sights* sights = nullptr;
     const Board* board = nullptr;
     MPI_Comm comm = MPI_COMM_NULL;
+    int ranks = 0;
+    int nodes = 1;
     bool one_clock = true;
     std::int64_t clock_offset_ns = 0;
     /// Calls that have ended here, and that no rank leaves before all have come to them; the same on all ranks. The
@@ -50,6 +52,9 @@ class Experience {
   void close();
 
  private:
+  KindOfCalls kind_of(Collective collective, std::size_t length) const {
+    return {collective, length, means_.ranks, means_.nodes};
+  }
   std::unique_ptr<Kind> make(Collective collective, std::size_t length, bool meets_all, Front& beside);
 
   const Means means_;
@@ -65,6 +70,8 @@ class Experience::Front {
   using Arm = Adaptation::Arm;
   /// Of the next call; the same on all ranks.
   Arm arm() const { return arm_; }
+  /// How ranks have come to these calls, as the latest lesson has it; the same on all ranks.
+  ArrivalClass arrivals() const { return arrivals_; }
   /// The program has come to it.
   void begin() {
     is_quiet_ = quiet_ > 0;
@@ -85,6 +92,7 @@ class Experience::Front {
 
   Kind* kind_ = nullptr;
   Arm arm_ = Arm::ours;
+  ArrivalClass arrivals_ = ArrivalClass::balanced;
   bool is_quiet_ = false;
   int quiet_ = 0;           // calls, from the next on
   int passed_quietly_ = 0;  // since the latest other one

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <string>
 
+#include "mpi/engine/world.hpp"
+
 namespace stretto::mpi {
 namespace {
 
@@ -44,9 +46,29 @@ void Adapted::report(Collective collective) const {
                static_cast<long long>(sum(&Tally::calls)), 1e-4 * static_cast<double>(most_behind_ppm_));
 }
 
-void Lessons::open(Adapt adapt) {
-  adapt_ = adapt;
+void Lessons::open(const Configuration& configuration, const World& world) {
+  adapt_ = configuration.adapt;
   if (are_given()) reduction_.open();
+  if (!configuration.memory.empty()) earlier_ = file_.open(configuration.memory, world);
+}
+
+void Lessons::close(const World& world) {
+  reduction_.close();
+  EarlierRuns all = learnt_;
+  all.insert(earlier_.begin(), earlier_.end());
+  if (!learnt_.empty()) file_.write(all, world);
+}
+
+const Adaptation::Learnt* Lessons::earlier(const KindOfCalls& kind) const {
+  const auto found = earlier_.find(kind);
+  return found == earlier_.end() ? nullptr : &found->second;
+}
+
+void Lessons::keep(const KindOfCalls& kind, const Adaptation::Learnt& learnt) {
+  if (learnt.native_ns <= 0) return;
+  const std::scoped_lock lock(learnt_mutex_);
+  Adaptation::Learnt& kept = learnt_[kind];
+  if (kept.native_ns < learnt.native_ns) kept = learnt;
 }
 
 void Lessons::report() const {

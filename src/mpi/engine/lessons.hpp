@@ -5,11 +5,14 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 
 #include "core/collective.hpp"
+#include "mpi/engine/lesson_file.hpp"
 #include "mpi/engine/sight_exchange.hpp"
 #include "select/adaptation.hpp"
 #include "select/configuration.hpp"
+#include "select/earlier_runs.hpp"
 
 namespace stretto::mpi {
 
@@ -50,12 +53,19 @@ class Adapted {
 /// Of the process.
 class Lessons {
  public:
-  void open(Adapt adapt);
+  /// Collective over the world.
+  void open(const Configuration& configuration, const World& world);
   void report() const;
-  void close() { reduction_.close(); }
+  /// What was learnt is kept for later runs, if the user wants it. Collective, as the world is.
+  void close(const World& world);
 
   bool are_given() const { return adapt_ != Adapt::off; }
   bool are_followed() const { return adapt_ == Adapt::on; }
+  /// What earlier runs have learnt; nullptr: nothing. The same on all ranks.
+  const Adaptation::Learnt* earlier(const KindOfCalls& kind) const;
+  /// This is what has been learnt of such calls of one communicator. Of several it is kept whose calls would have taken
+  /// most natively.
+  void keep(const KindOfCalls& kind, const Adaptation::Learnt& learnt);
   const SightReduction& reduction() const { return reduction_; }
   Adapted& of(Collective collective) { return adapted_[static_cast<std::size_t>(collective)]; }
   /// Each kind of calls that was learnt of: its collective, the least bytes of its class of lengths, and its tally.
@@ -65,6 +75,10 @@ class Lessons {
   Adapt adapt_ = Adapt::off;
   SightReduction reduction_;
   std::array<Adapted, std::size(kCollectives)> adapted_{};
+  LessonFile file_;
+  EarlierRuns earlier_;  // as it was in MPI_Init
+  EarlierRuns learnt_;   // since
+  std::mutex learnt_mutex_;
 };
 
 }  // namespace stretto::mpi

@@ -134,7 +134,7 @@ void Runtime::start() {
   PMPI_Comm_set_errhandler(self_, MPI_ERRORS_RETURN);
   prepare_background();
   gpu_drivers.start();
-  lessons_.open(configuration_.adapt);
+  lessons_.open(configuration_, world_);
   if (configuration_.non_blocking) proxies_.open();
   active_ = true;
   epoch_.fetch_add(1, std::memory_order_acq_rel);
@@ -195,7 +195,7 @@ void Runtime::finish() {
   close_engines();
   profiler_.finish(world_, communicators_, lessons_);
   if (world_.rank() == 0) lessons_.report();
-  lessons_.close();
+  lessons_.close(world_);
   proxies_.close();
   world_.close();
 }
