@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 from rich.console import Console
@@ -14,6 +15,7 @@ from stretto.bench.launch import run_driver
 from stretto.bench.request import UsageError
 from stretto.library import built_program
 from stretto.simulate.report import WARM_UP, choose_algorithms, choose_iterations, show_simulation
+from stretto.tune.fabrics import fabrics, machine_file
 
 _PROGRAM = "stretto-model"
 # Option -> (the program's key, default, what it is).
@@ -45,8 +47,9 @@ def _build_parser() -> argparse.ArgumentParser:
         parser.add_argument(option, dest=key, type=float, help=f"{meaning} (default: {default})")
     parser.add_argument("--eager", type=int, dest="eager_bytes",
                         help=f"messages of as many bytes or more wait for their receiver ({_EAGER})")  # fmt: skip
-    parser.add_argument("--machine", type=Path, metavar="FILE",
-                        help="in place of all these: what `stretto tune --machine` has measured")  # fmt: skip
+    parser.add_argument("--machine", metavar="FILE",
+                        help="in place of all these: what `stretto tune --machine` has measured, or a usual network: "
+                             + ", ".join(fabrics()))  # fmt: skip
     parser.add_argument("--prediction", choices=_PREDICTIONS, default="right",
                         help="what algorithms that sort expect (default: %(default)s)")  # fmt: skip
     parser.add_argument("--in-a-row", type=int, default=1, metavar="N",
@@ -54,18 +57,23 @@ def _build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _costs(arguments: argparse.Namespace) -> dict[str, object]:
-    """The machine as the program takes it. Raises UsageError where it is told twice."""
+def _costs(arguments: argparse.Namespace, machine: Path | None) -> dict[str, object]:
+    """The machine as the program takes it; `machine`: its file. Raises UsageError where it is told twice."""
     defaults = {key: default for key, default, _ in _COSTS.values()} | {"eager_bytes": _EAGER}
     told = {key: value for key in defaults if (value := getattr(arguments, key)) is not None}
-    if arguments.machine is None:
+    if machine is None:
         return defaults | told
     if told:
         raise UsageError(f"--machine {arguments.machine}: tells all costs: leave the others out")
-    return {"machine": str(arguments.machine)}
+    return {"machine": str(machine)}
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    with machine_file(arguments.machine) if arguments.machine else nullcontext() as machine:
+        return _model(arguments, machine)
+
+
+def _model(arguments: argparse.Namespace, machine_at: Path | None) -> int:
     check_collective(arguments)
     check_outputs(arguments)
     if arguments.ranks_per_node < 1 or (arguments.eager_bytes or 0) < 0:
@@ -73,7 +81,7 @@ def _run(arguments: argparse.Namespace) -> int:
     one_node = arguments.ranks_per_node >= arguments.ranks
     algorithms = choose_algorithms(arguments.collective, arguments.algorithms, one_node)
     request = build_request(arguments, arguments.ranks, WARM_UP, choose_iterations, algorithms)
-    machine = _costs(arguments) | {"ranks_per_node": arguments.ranks_per_node}
+    machine = _costs(arguments, machine_at) | {"ranks_per_node": arguments.ranks_per_node}
     machine |= {"prediction": arguments.prediction, "in_a_row": arguments.in_a_row}
     program = built_program(_PROGRAM)
 

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 from rich.console import Console
@@ -17,6 +18,7 @@ from stretto.bench.arguments import run_command
 from stretto.bench.report import format_size, format_time
 from stretto.bench.request import UsageError, parse_size, parse_time_ns
 from stretto.tune.choices import NONE, Answer, ask_choices
+from stretto.tune.fabrics import fabrics, machine_file
 from stretto.tune.rules import EVEN, UNEVEN, Evidence, Rule, Rules, read_rules
 
 
@@ -28,14 +30,14 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--nodes", type=int, default=1, help="(default: %(default)s)")
     parser.add_argument("--imbalance", default="0",
                         help="how far apart ranks come: a time, such as 2ms, or times what the call takes")  # fmt: skip
-    parser.add_argument("--rules", type=Path, help="(default: STRETTO_RULES)")
-    parser.add_argument("--machine", type=Path, help="(default: STRETTO_MACHINE)")
+    parser.add_argument("--rules", metavar="FILE", help="(default: STRETTO_RULES)")
+    parser.add_argument("--machine", metavar="FILE",
+                        help=f"or a usual network: {', '.join(fabrics())} (default: STRETTO_MACHINE)")  # fmt: skip
     return parser
 
 
-def _file(given: Path | None, variable: str) -> Path | None:
-    named = os.environ.get(variable, "")
-    return given if given is not None or not named else Path(named)
+def _named(given: str | None, variable: str) -> str | None:
+    return given or os.environ.get(variable) or None
 
 
 def _find_evidence(rules: Rules, collective: str, answer: Answer) -> tuple[Rule, Evidence] | None:
@@ -82,11 +84,17 @@ def _predictions(answer: Answer) -> Table:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    named = _named(arguments.machine, "STRETTO_MACHINE")
+    with machine_file(named) if named else nullcontext() as machine:
+        return _explain(arguments, machine)
+
+
+def _explain(arguments: argparse.Namespace, machine: Path | None) -> int:
     if arguments.ranks < 2 or not 1 <= arguments.nodes <= arguments.ranks:
         raise UsageError("--ranks must be at least 2, and --nodes from 1 to as many")
     size = parse_size(arguments.size)
-    rules_file, machine = _file(arguments.rules, "STRETTO_RULES"), _file(arguments.machine, "STRETTO_MACHINE")
-    rules = read_rules(rules_file) if rules_file else None
+    rules_file = _named(arguments.rules, "STRETTO_RULES")
+    rules = read_rules(Path(rules_file)) if rules_file else None
 
     def ask(skew_ns: int) -> Answer:
         files = str(rules_file or NONE), str(machine or NONE)
