@@ -54,6 +54,9 @@ constexpr std::string_view kAllgathersInMemory[] = {"hierarchical(arrival_copy,r
 constexpr std::string_view kGathersInMemory[] = {"hierarchical(slot_gather,linear_nonblocking)",
                                                  "hierarchical(arrival_copy,linear_nonblocking)"};
 constexpr std::string_view kScattersInMemory[] = {"hierarchical(arrival_copy,linear_nonblocking)"};
+constexpr std::string_view kLateBcasts[] = {"arrival_ordered_nonblocking", "arrival_ordered"};
+constexpr std::string_view kLateBcastsInMemory[] = {"hierarchical(arrival_copy,arrival_ordered_nonblocking)",
+                                                    "hierarchical(arrival_copy,arrival_ordered)"};
 constexpr std::string_view kReduceScatters[] = {"recursive_halving", "ring"};
 constexpr std::string_view kLinear[] = {"linear_nonblocking"};
 
@@ -104,6 +107,11 @@ Names worth_considering_in_memory(Collective collective) {
     default:
       return {};
   }
+}
+
+Names worth_considering_for_late_ranks(Collective collective, bool in_memory) {
+  if (collective != Collective::bcast) return {};
+  return in_memory ? Names(kLateBcastsInMemory) : Names(kLateBcasts);
 }
 
 Names known_everywhere(Collective collective, int ranks) {

@@ -14,6 +14,8 @@ using Names = std::span<const std::string_view>;
 Names worth_considering(Collective collective, bool shares_nodes);
 /// Those in the memory of nodes with several ranks.
 Names worth_considering_in_memory(Collective collective);
+/// Beside those, where some ranks come late: what sends to whoever has come.
+Names worth_considering_for_late_ranks(Collective collective, bool in_memory);
 /// What MPICH and Open MPI have of such a collective, of all of these (Thakur, Rabenseifner and Gropp 2005).
 Names known_everywhere(Collective collective, int ranks);
 

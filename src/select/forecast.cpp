@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t kKiB = 1024;
 constexpr std::size_t kPlanned = Machine::kPlanned;
+// By how much one rank is taken to be late under each class of arrivals, in terms of what the library's call takes: in
+// the middle of the class. Of ranks that are not late cost_ns has it otherwise.
+constexpr double kLateness[kArrivalClasses] = {0, 4, 32};
 
 // As the algorithms of a communicator on several nodes plan ahead with them (mpi/engine/world.cpp).
 Costs costs_between(const Machine& machine) { return machine.costs(Level::machine, kPlanned); }
@@ -156,11 +159,19 @@ Forecast::Times Forecast::times_of(const Hierarchy& hierarchy, Collective collec
   return all;
 }
 
+Forecast::Times Forecast::times_of(const Algorithm& algorithm, std::size_t bytes) {
+  if (algorithm.hierarchy != nullptr) return times_of(*algorithm.hierarchy, algorithm.collective, bytes);
+  return times_of(algorithm.map != nullptr ? by_places_ : by_number_, algorithm, bytes);
+}
+
 double Forecast::cost_ns(const Algorithm& algorithm, std::size_t bytes) {
-  const Times times = algorithm.hierarchy != nullptr
-                          ? times_of(*algorithm.hierarchy, algorithm.collective, bytes)
-                          : times_of(algorithm.map != nullptr ? by_places_ : by_number_, algorithm, bytes);
+  const Times times = times_of(algorithm, bytes);
   return (times.run_ns + times.mean_ns + times.after_last_ns + times.waiting * times.run_ns) / 4;
+}
+
+double Forecast::cost_ns(const Algorithm& algorithm, std::size_t bytes, double late_ns) {
+  const Times times = times_of(algorithm, bytes);
+  return (times.mean_ns + times.after_last_ns + times.waiting * late_ns) / 3;
 }
 
 bool Forecast::fills_wire(std::size_t bytes) const {
@@ -207,7 +218,8 @@ bool Forecast::is_for_memory(Collective collective, std::size_t bytes) const {
   return bytes >= handicaps_.waited_for && (collective != Collective::scatter || at_once);
 }
 
-std::vector<const Algorithm*> Forecast::considered(Collective collective, std::size_t bytes) const {
+std::vector<const Algorithm*> Forecast::considered(Collective collective, std::size_t bytes,
+                                                   ArrivalClass arrivals) const {
   std::vector<const Algorithm*> found;
   if (collective == Collective::bcast && layout_.shares_nodes() && bytes < handicaps_.waited_for) return found;
   if (is_for_memory(collective, bytes)) {
@@ -221,16 +233,26 @@ std::vector<const Algorithm*> Forecast::considered(Collective collective, std::s
     const bool is_ring = name.starts_with("ring");
     found.push_back(find_algorithm(collective, is_ring ? ring_name(name, collective, bytes) : std::string(name)));
   }
+  if (arrivals != ArrivalClass::balanced) {
+    for (const std::string_view name : worth_considering_for_late_ranks(collective, is_for_memory(collective, bytes))) {
+      found.push_back(find_algorithm(collective, name));
+    }
+  }
   std::erase(found, nullptr);
   return found;
 }
 
-const Algorithm* Forecast::find_best(Collective collective, std::size_t bytes, bool commutative) {
+const Algorithm* Forecast::find_best(Collective collective, std::size_t bytes, bool commutative,
+                                     ArrivalClass arrivals) {
   const Algorithm* best = nullptr;
-  const std::vector<const Algorithm*> candidates = considered(collective, bytes);
+  const std::vector<const Algorithm*> candidates = considered(collective, bytes, arrivals);
   if (candidates.empty()) return nullptr;
   const Algorithm& native = native_like(collective, bytes);
-  const double native_ns = cost_ns(native, bytes);
+  const double late_ns = kLateness[static_cast<std::size_t>(arrivals)] * times_of(native, bytes).run_ns;
+  const auto cost = [&](const Algorithm& algorithm) {
+    return late_ns > 0 ? cost_ns(algorithm, bytes, late_ns) : cost_ns(algorithm, bytes);
+  };
+  const double native_ns = cost(native);
   // Of allreduce the library mostly runs the best that it has, which of ours took 1.0 to 1.1 with 64 KiB on 8 nodes.
   const bool runs_that =
       layout_.shares_nodes() ? layout_.placement == Placement::side_by_side : collective == Collective::allreduce;
@@ -238,7 +260,7 @@ const Algorithm* Forecast::find_best(Collective collective, std::size_t bytes, b
   double least_ns = may_be_native ? handicaps_.native * native_ns : std::numeric_limits<double>::max();
   const auto consider = [&](const Algorithm* algorithm) {
     if ((algorithm->needs.commutative && !commutative) || (deterministic_ && !algorithm->deterministic)) return;
-    const double ns = cost_ns(*algorithm, bytes) + engine_ns(*algorithm, bytes);
+    const double ns = cost(*algorithm) + engine_ns(*algorithm, bytes);
     // Within nodes, too, messages of ours are the library's: what that does in the same order it does as well.
     const bool is_same = runs_that && algorithm->run == native.run && algorithm->hierarchy == nullptr;
     if (ns >= least_ns || (may_be_native && is_same && ns >= native_ns)) return;
@@ -268,9 +290,11 @@ std::optional<const Algorithm*>& Forecast::cell_of(Tables& tables, Collective co
   return (*table)[class_of(bytes)];
 }
 
-const Algorithm* Forecast::best(Collective collective, std::size_t bytes, bool commutative) {
-  std::optional<const Algorithm*>& choice = cell_of(choices_, collective, bytes, commutative);
-  if (!choice) choice = find_best(collective, middle_of(class_of(bytes)), commutative);
+const Algorithm* Forecast::best(Collective collective, std::size_t bytes, bool commutative, ArrivalClass arrivals) {
+  if (meets_all(collective, 1)) arrivals = ArrivalClass::balanced;  // all wait for the last of them, whatever runs
+  Tables& tables = choices_[static_cast<std::size_t>(arrivals)];
+  std::optional<const Algorithm*>& choice = cell_of(tables, collective, bytes, commutative);
+  if (!choice) choice = find_best(collective, middle_of(class_of(bytes)), commutative, arrivals);
   return *choice;
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "catalogue/terms.hpp"
+#include "select/adaptation.hpp"
 #include "select/configuration.hpp"
 #include "select/machine.hpp"
 
@@ -81,10 +82,13 @@ class Forecast {
   /// 2005).
   const Algorithm& native_like(Collective collective, std::size_t bytes);
   /// What is worth considering: what is best for some machines, lengths and numbers of ranks.
-  std::vector<const Algorithm*> considered(Collective collective, std::size_t bytes) const;
+  std::vector<const Algorithm*> considered(Collective collective, std::size_t bytes,
+                                           ArrivalClass arrivals = ArrivalClass::balanced) const;
   /// The best of these, nullptr for the MPI library's own: where nothing of ours, with what the
-  /// engine adds, is predicted to take less than that. The same for all lengths of a class: four a factor of two.
-  const Algorithm* best(Collective collective, std::size_t bytes, bool commutative);
+  /// engine adds, is predicted to take less than that. The same for all lengths of a class: four a factor of two. Where
+  /// ranks are known to come at different times what they wait for each other counts as they do.
+  const Algorithm* best(Collective collective, std::size_t bytes, bool commutative,
+                        ArrivalClass arrivals = ArrivalClass::balanced);
 
   /// Of what was measured to be best on fewer and on more ranks, the nearer first, and what is predicted to be: the
   /// one that is predicted to take least, nullptr for the MPI library's own. The same for all lengths of a class.
@@ -112,12 +116,15 @@ class Forecast {
     double after_last_ns = 0;  // once the last is there
     double waiting = 1;        // of what one rank is late, the share that the others wait in the mean
   };
+  Times times_of(const Algorithm& algorithm, std::size_t bytes);
   Times times_of(CallTerms& terms, const Algorithm& algorithm, std::size_t bytes);
   /// Of a stage of a hierarchy within nodes; nullptr takes no time.
   Times times_within(const Algorithm* stage, std::size_t bytes);
   Times times_of(const Hierarchy& hierarchy, Collective collective, std::size_t bytes);
 
-  const Algorithm* find_best(Collective collective, std::size_t bytes, bool commutative);
+  /// As cost_ns; of ranks of which one comes `late_ns` after the others.
+  double cost_ns(const Algorithm& algorithm, std::size_t bytes, double late_ns);
+  const Algorithm* find_best(Collective collective, std::size_t bytes, bool commutative, ArrivalClass arrivals);
   bool is_for_memory(Collective collective, std::size_t bytes) const;
   std::string ring_name(std::string_view ring, Collective collective, std::size_t bytes) const;
   double engine_ns(const Algorithm& algorithm, std::size_t bytes);
@@ -132,7 +139,7 @@ class Forecast {
   CallTerms within_;     // of the ranks of a node
   CallTerms between_;    // of one rank of each
   CallTerms alone_;      // of one rank of each, while the others wait in memory
-  Tables choices_;
+  std::array<Tables, kArrivalClasses> choices_;
   Tables between_choices_;
   std::unordered_map<const Algorithm*, double> latencies_ns_;  // what those that were considered cost with a byte
 };

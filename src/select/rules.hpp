@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "select/adaptation.hpp"
 #include "select/configuration.hpp"
 
 namespace stretto {
@@ -33,6 +34,7 @@ struct CallFacts {
   bool remote_words = false;
   Forecast* forecast = nullptr;      // of what is taken between nodes, where all is left to the MPI library without one
   const RuleTable* tuned = nullptr;  // what was measured overrides rule and forecast
+  ArrivalClass arrivals = ArrivalClass::balanced;  // as calls have shown them, between nodes
 };
 
 /// By how far apart ranks have arrived of late (Board::recent_skew_ns).

@@ -73,10 +73,11 @@ TEST(Rules, DeterministicReductionsAreNeverTheLibrarys) {
 
 // What serves a call of ranks that lie so, by a rule that knows the machine.
 std::string chosen_between_nodes(Collective collective, std::size_t bytes, const NodeLayout& layout,
-                                 bool commutative = true) {
+                                 bool commutative = true, ArrivalClass arrivals = ArrivalClass::balanced) {
   Forecast forecast(gigabit(layout), layout, kBesideOpenMpi);
   CallFacts facts{collective, bytes, 8, commutative, layout.ranks, false, 0, false};
   facts.forecast = &forecast;
+  facts.arrivals = arrivals;
   facts.shared_nodes.boards = layout.boards;
   facts.pool_window = layout.boards ? std::size_t{1} << 26 : 0;
   const Algorithm* const algorithm = choose({}, facts);
@@ -267,6 +268,22 @@ TEST(Rules, NodesThatHaveMemoryMeetInItInTheOrderOfRanksWhereBitsCount) {
   const Algorithm* const longer = choose(configuration, facts);
   EXPECT_TRUE(longer->deterministic);
   EXPECT_NE(longer->name, "recursive_doubling") << "which runs where nothing is known";
+}
+
+TEST(Rules, NobodyWaitsForALateRankThatWouldPassABroadcastOn) {
+  const NodeLayout shared{16, 8, Placement::side_by_side, /*boards=*/true};
+  const auto bcast = [](const NodeLayout& layout, ArrivalClass arrivals) {
+    return chosen_between_nodes(Collective::bcast, 64 << 10, layout, true, arrivals);
+  };
+  const std::string late = bcast(shared, ArrivalClass::far_apart);
+  EXPECT_TRUE(late.starts_with("hierarchical(arrival_copy,arrival_ordered")) << late;
+  const std::string alone = bcast({8, 8}, ArrivalClass::far_apart);
+  EXPECT_TRUE(alone.starts_with("arrival_ordered") || alone == "event_linear") << alone;
+  EXPECT_EQ(bcast(shared, ArrivalClass::balanced).find("ordered"), std::string::npos);
+  const auto allreduce = [&](ArrivalClass arrivals) {
+    return chosen_between_nodes(Collective::allreduce, 64 << 10, shared, true, arrivals);
+  };
+  EXPECT_EQ(allreduce(ArrivalClass::far_apart), allreduce(ArrivalClass::balanced)) << "all wait, whatever runs";
 }
 
 TEST(Rules, ShortMessagesThatAllOfANodeWaitForAreTheLibrarys) {

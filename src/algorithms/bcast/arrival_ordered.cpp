@@ -53,7 +53,7 @@ extern constinit const Description arrival_ordered_described{
     .serves_announced = ServesAnnounced::whole_messages,
     .summary = "those who have announced themselves, round by round",
     .source = "Patarasuk, Yuan 2008",
-    .cost = {.balanced = log(P) * (alpha + n * beta), .after_last = 3 * alpha + n * beta},
+    .cost = {.balanced = log(P) * (alpha + n * beta), .after_last = 3 * alpha + n * beta, .waiting = 1 / P},
     .variants =
         {
             {.name = "arrival_ordered_nonblocking",

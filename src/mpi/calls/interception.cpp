@@ -42,7 +42,8 @@ CallFacts Interception::facts_of(const CallOutline& call) const {
           engine.shared_nodes(),
           engine.has_words(),
           engine.forecast(),
-          engine.rules()};
+          engine.rules(),
+          experience_ == nullptr ? ArrivalClass::balanced : experience_->arrivals()};
 }
 
 const Algorithm* Interception::choose_for(const CallOutline& call) const {
@@ -169,7 +170,9 @@ bool Interception::select_anew(const CallOutline& call) {
   // What cannot be had is known to be so from now on: then choose again.
   for (int attempt = 0; attempt < 2; ++attempt) {
     algorithm_ = choose_for(call);
+    // Experience leaves it to the library, or knows how ranks come, which is another question.
     if (attempt == 0 && algorithm_ != nullptr && is_left_by_experience(call)) algorithm_ = nullptr;
+    if (algorithm_ != nullptr && experience_ != nullptr) algorithm_ = choose_for(call);
     if (algorithm_ == nullptr) {
       keep_native(call);
       break;
