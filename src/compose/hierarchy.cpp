@@ -64,9 +64,7 @@ std::optional<Algorithm> without_leaders(const Hierarchy& how, Collective collec
   // Words are of one meeting a call, not of one a stripe.
   const bool in_stripes = how.up != nullptr && how.up->in_nodes == InNodes::in_stripes && !how.between->needs.words;
   if (collective == Collective::allreduce && in_stripes) return served_by(*how.up, &node_stripes);
-  const bool by_first_comer = how.down != nullptr && how.down->in_nodes == InNodes::by_first_comer &&
-                              how.between->serves_announced != ServesAnnounced::no && !how.between->is_derived();
-  if (collective == Collective::bcast && by_first_comer) return served_by(*how.down, &first_comers);
+  if (collective == Collective::bcast && is_led_by_first_comers(how)) return served_by(*how.down, &first_comers);
   return std::nullopt;
 }
 
@@ -134,6 +132,11 @@ Task all_in_stages(Stages& stages, const Hierarchy& how, const Call& call) {
 }
 
 }  // namespace
+
+bool is_led_by_first_comers(const Hierarchy& how) {
+  return how.down != nullptr && how.down->in_nodes == InNodes::by_first_comer &&
+         how.between->serves_announced != ServesAnnounced::no && !how.between->is_derived();
+}
 
 HierarchyNames parse_hierarchical(std::string_view name) {
   if (!name.starts_with(kName) || !name.ends_with(')')) return {};

@@ -41,6 +41,9 @@ bool find_hierarchy(Collective collective, const HierarchyNames& names, Hierarch
 /// Whether any part of it runs in segments.
 bool has_segments(const Hierarchy& hierarchy);
 
+/// Whether whoever of a node comes first leads it in a broadcast (first_comers.cpp).
+bool is_led_by_first_comers(const Hierarchy& hierarchy);
+
 Task run_hierarchical(Group& g, const Algorithm& algorithm, Call call);
 
 /// Without leaders that are known ahead, in the memory of the nodes; `call.between` goes between them

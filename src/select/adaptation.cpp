@@ -111,6 +111,10 @@ Adaptation::Ratio Adaptation::Knowledge::ratio() const {
   return {of_means, steady_exp(difference - wide), std::max(steady_exp(difference + wide), of_means)};
 }
 
+void Adaptation::expect_native(double native_ns) {
+  for (Knowledge& knowledge : known_) knowledge.native_ns = native_ns;
+}
+
 void Adaptation::recall(const Learnt& learnt) {
   for (std::size_t at = 0; at < kArrivalClasses; ++at) {
     Knowledge& knowledge = known_[at];
@@ -124,7 +128,7 @@ void Adaptation::recall(const Learnt& learnt) {
   class_ = learnt.arrivals;
   const Knowledge& latest = known_[static_cast<std::size_t>(class_)];
   if (!latest.trusted()) return;
-  if (!watches_) resting_ = latest.ratio().value < 1 ? Arm::ours : Arm::native;
+  if (mode_ == Mode::chooses) resting_ = latest.ratio().value < 1 ? Arm::ours : Arm::native;
   begin_cycle(kFirstRest, 1);
 }
 
@@ -154,7 +158,7 @@ void Adaptation::place() {
 // Looks are at the end of equal parts of a rest: the first call after a lesson finds its code cold.
 int Adaptation::quiet() const {
   const int told = rest_ + trial_;
-  if (position_ >= told && !soon_) return kPatience - 1 - (position_ - told) % kPatience;
+  if (position_ >= told && !soon_) return patience() - 1 - (position_ - told) % patience();
   if (position_ >= rest_) return 0;
   const int part = rest_ / kLooks;
   return part - 1 - position_ % part;
@@ -253,7 +257,7 @@ void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
   const double overhead_ns = static_cast<double>(lesson_ns) + kLooks * kLookNs;
   longest_rest_ =
       static_cast<int>(std::clamp(overhead_ns / (kOverhead * at_least_ns), 1.0 * kFirstRest, 1.0 * kLongestRest));
-  charge(at_rest);
+  if (mode_ != Mode::listens) charge(at_rest);
   plan(knowledge, moved, at_rest);
 }
 
@@ -285,22 +289,23 @@ void Adaptation::charge(const Rest& rest) {
 }
 
 void Adaptation::plan(Knowledge& knowledge, bool moved, const Rest& before) {
+  if (mode_ == Mode::listens) return begin_cycle(wanted_cycle(knowledge, moved, before).rest, 0);
   const bool trusted = knowledge.trusted();
   const bool in_doubt = !trusted || !knowledge.ratio().is_clear();
   const bool is_free = knowledge.free >= 2 * kBlock * kPairs;
   if (in_doubt && is_free) {
     // What is new is tried once it has been seen to stay.
     const bool is_new = moved && !trusted;
-    if (!is_new && !watches_) resting_ = Arm::native;
+    if (!is_new && mode_ == Mode::chooses) resting_ = Arm::native;
     return begin_cycle(is_new ? kFirstRest : 0, is_new ? 0 : kPairs);
   }
   const Cycle wanted = wanted_cycle(knowledge, moved, before);
-  if (is_free && !watches_) {  // nothing need have been saved for it
+  if (is_free && mode_ == Mode::chooses) {  // nothing need have been saved for it
     resting_ = knowledge.ratio().value < 1 ? Arm::ours : Arm::native;
     return begin_cycle(std::min(wanted.rest, whole_looks(knowledge.free)), wanted.pairs);
   }
   knowledge.free = 0;
-  if (watches_) return begin_cycle(wanted.rest, wanted.pairs);
+  if (mode_ == Mode::watches) return begin_cycle(wanted.rest, wanted.pairs);
   plan_counted(knowledge, wanted);
 }
 
@@ -308,7 +313,8 @@ void Adaptation::plan(Knowledge& knowledge, bool moved, const Rest& before) {
 Adaptation::Cycle Adaptation::wanted_cycle(const Knowledge& knowledge, bool moved, const Rest& before) const {
   const bool trusted = knowledge.trusted();
   const Ratio ratio = knowledge.ratio();
-  const int rest = whole_looks(moved || before.changed ? kFirstRest : std::clamp(2 * rest_, kFirstRest, longest_rest_));
+  const int rest =
+      whole_looks(moved || before.changed ? shortest_rest() : std::clamp(2 * rest_, kFirstRest, longest_rest_));
   // Ours may have become dearer while native has not.
   const bool sure = ratio.high * before.dearer < (before.changed ? kMuchLess : 1);
   const double known = ratio.high < kMuchLess ? 1 : knowledge.costs[index_of(Arm::ours)].calls() / kRemembered;

@@ -94,12 +94,18 @@ class Adaptation {
     double native_ns = 0;                            // of all calls that this is of
   };
 
-  /// A lesson comes `learn_after` calls after its measured calls, or later: see pass(). `soon`: no later. `watches`:
-  /// Stretto's arm serves all calls but those of trials, whatever these say.
-  explicit Adaptation(int learn_after, bool soon = true, bool watches = false)
-      : learn_after_(learn_after), soon_(soon), watches_(watches) {
-    begin_cycle(kFirstRest, soon ? kPairs : kMostPairs);
+  enum class Mode : std::uint8_t {
+    chooses,
+    watches,  // Stretto's arm serves all calls but those of trials, whatever these say
+    listens   // Stretto's arm serves all calls; how ranks come is all that is learnt
+  };
+  /// A lesson comes `learn_after` calls after its measured calls, or later: see pass(). `soon`: no later.
+  explicit Adaptation(int learn_after, bool soon = true, Mode mode = Mode::chooses)
+      : learn_after_(learn_after), soon_(soon), mode_(mode) {
+    begin_cycle(shortest_rest(), mode == Mode::listens ? 0 : soon ? kPairs : kMostPairs);
   }
+  /// Before the first call: what a native one is taken to cost, until one has been seen.
+  void expect_native(double native_ns);
   /// Before the first call: goes by what an earlier run has learnt, which counts little, as it may have changed.
   void recall(const Learnt& learnt);
   Learnt learnt() const;
@@ -168,6 +174,9 @@ class Adaptation {
     int rest = 0;   // calls
     int pairs = 0;  // of blocks
   };
+  // Whoever only listens has nothing to lose by a lesson but what it takes.
+  int shortest_rest() const { return mode_ == Mode::listens ? kLooks : kFirstRest; }
+  int patience() const { return mode_ == Mode::listens ? kLooks / 2 : kPatience; }
   void begin_cycle(int rest, int pairs);
   void place();
   static Arm arm_of_trial(int call);
@@ -183,7 +192,7 @@ class Adaptation {
 
   const int learn_after_;
   const bool soon_;
-  const bool watches_;
+  const Mode mode_;
   // Of the cycle, in calls.
   int rest_ = 0;
   int trial_ = 0;

@@ -69,7 +69,7 @@ constexpr std::pair<std::string_view, Background> kBackgrounds[] = {{"auto", Bac
                                                                     {"polled", Background::polled},
                                                                     {"thread", Background::thread}};
 constexpr std::pair<std::string_view, Adapt> kAdapts[] = {
-    {"off", Adapt::off}, {"watch", Adapt::watch}, {"on", Adapt::on}};
+    {"off", Adapt::off}, {"listen", Adapt::listen}, {"watch", Adapt::watch}, {"on", Adapt::on}};
 
 std::optional<std::size_t> parse_number(std::string_view text) {
   std::size_t number = 0;
@@ -150,7 +150,7 @@ void read_memory(Configuration& configuration, std::string& error) {
   const char* directory = setting("STRETTO_MEMORY");
   if (directory == nullptr) return;
   configuration.memory = directory;
-  if (configuration.adapt == Adapt::off && error.empty())
+  if (configuration.adapt < Adapt::watch && error.empty())
     error = "stretto: STRETTO_MEMORY keeps what STRETTO_ADAPT learns: set STRETTO_ADAPT to on or watch, too";
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "catalogue/catalogue.hpp"
+#include "compose/hierarchy.hpp"
 #include "compose/pipelining.hpp"
 #include "select/candidates.hpp"
 
@@ -153,6 +154,8 @@ Forecast::Times Forecast::times_of(const Hierarchy& hierarchy, Collective collec
   if (collective == Collective::reduce || collective == Collective::gather) {
     all.mean_ns = leaders * (up.run_ns + between.mean_ns) + (1 - leaders) * up.mean_ns;
     all.waiting = leaders * between.waiting + in_a_node * up.waiting;
+  } else if (collective == Collective::bcast && is_led_by_first_comers(hierarchy)) {
+    all.waiting = 1.0 / layout_.ranks;  // for the root alone
   } else if (collective == Collective::bcast || collective == Collective::scatter) {
     all.waiting = leaders * between.waiting + in_a_node * down.waiting;
   }
@@ -242,28 +245,32 @@ std::vector<const Algorithm*> Forecast::considered(Collective collective, std::s
   return found;
 }
 
+bool Forecast::goes_by_arrivals(Collective collective) const {
+  return !deterministic_ && !worth_considering_for_late_ranks(collective, layout_.boards).empty();
+}
+
 const Algorithm* Forecast::find_best(Collective collective, std::size_t bytes, bool commutative,
                                      ArrivalClass arrivals) {
   const Algorithm* best = nullptr;
   const std::vector<const Algorithm*> candidates = considered(collective, bytes, arrivals);
   if (candidates.empty()) return nullptr;
   const Algorithm& native = native_like(collective, bytes);
-  const double late_ns = kLateness[static_cast<std::size_t>(arrivals)] * times_of(native, bytes).run_ns;
+  const double late_ns = kLateness[static_cast<std::size_t>(arrivals)] * native_ns(collective, bytes);
   const auto cost = [&](const Algorithm& algorithm) {
     return late_ns > 0 ? cost_ns(algorithm, bytes, late_ns) : cost_ns(algorithm, bytes);
   };
-  const double native_ns = cost(native);
+  const double native_cost_ns = cost(native);
   // Of allreduce the library mostly runs the best that it has, which of ours took 1.0 to 1.1 with 64 KiB on 8 nodes.
   const bool runs_that =
       layout_.shares_nodes() ? layout_.placement == Placement::side_by_side : collective == Collective::allreduce;
   const bool may_be_native = !deterministic_ || !sums(collective);  // whose bits may depend on timing
-  double least_ns = may_be_native ? handicaps_.native * native_ns : std::numeric_limits<double>::max();
+  double least_ns = may_be_native ? handicaps_.native * native_cost_ns : std::numeric_limits<double>::max();
   const auto consider = [&](const Algorithm* algorithm) {
     if ((algorithm->needs.commutative && !commutative) || (deterministic_ && !algorithm->deterministic)) return;
     const double ns = cost(*algorithm) + engine_ns(*algorithm, bytes);
     // Within nodes, too, messages of ours are the library's: what that does in the same order it does as well.
     const bool is_same = runs_that && algorithm->run == native.run && algorithm->hierarchy == nullptr;
-    if (ns >= least_ns || (may_be_native && is_same && ns >= native_ns)) return;
+    if (ns >= least_ns || (may_be_native && is_same && ns >= native_cost_ns)) return;
     least_ns = kBetter * ns;
     best = algorithm;
   };

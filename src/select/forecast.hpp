@@ -81,6 +81,12 @@ class Forecast {
   /// What the MPI library is taken to run: the best of those that every library has (Thakur, Rabenseifner and Gropp
   /// 2005).
   const Algorithm& native_like(Collective collective, std::size_t bytes);
+  /// What that is predicted to take ranks that come together, in ns.
+  double native_ns(Collective collective, std::size_t bytes) {
+    return times_of(native_like(collective, bytes), bytes).run_ns;
+  }
+  /// Whether anything else is worth considering where ranks come late.
+  bool goes_by_arrivals(Collective collective) const;
   /// What is worth considering: what is best for some machines, lengths and numbers of ranks.
   std::vector<const Algorithm*> considered(Collective collective, std::size_t bytes,
                                            ArrivalClass arrivals = ArrivalClass::balanced) const;

@@ -102,6 +102,31 @@ def test_ranks_are_where_these_tests_say(tmp_path: Path, mapping: str) -> None:
     assert said == [[str(rank), f"node{node}"] for rank, node in enumerate(NODE_OF_RANK[mapping])]
 
 
+@open_mpi_only("placement is asked for as Open MPI 4 does")
+@pytest.mark.usefixtures("runtime")
+@pytest.mark.parametrize("adapt", ("listen", "off"))
+def test_broadcasts_follow_who_comes_late(compiled: Callable[..., Path], adapt: str) -> None:
+    """The first rank of the second node, which leads it, is late by much more than a broadcast takes."""
+    settings = stretto_env(verbose=1, adapt=adapt)
+    del settings["LD_PRELOAD"]
+    with cluster(nodes=4, rate="0") as made:
+        result = made.run(
+            [compiled("mpi/late_leader.c"), "60", "2", "30"],
+            ranks=RANKS,
+            preload=[LIBRARY],
+            mpirun=f"{MPIRUN} --map-by ppr:2:node:oversubscribe",
+            environment=settings,
+            capture=True,
+            timeout_s=TIME_LIMIT_S,
+        )
+    assert result.returncode == 0, result.stdout
+    ran = {name: int(calls) for name, calls in re.findall(r"stretto: bcast: (\S+) ran (\d+)", result.stdout)}
+    assert sum(ran.values()) == 60
+    # Of these nobody waits for a rank that is not the root.
+    without_it = sum(calls for name, calls in ran.items() if name == "event_linear" or "arrival_ordered" in name)
+    assert without_it >= 40 if adapt == "listen" else without_it == 0, ran
+
+
 @pytest.mark.usefixtures("runtime")
 @pytest.mark.parametrize(("limit_mib", "check"), [(0, "CHECK_NOT_FORCED"), (1, "CHECK_ANY")])
 def test_little_or_no_memory_on_the_nodes(compiled: Callable[..., Path], limit_mib: int, check: str) -> None:

@@ -13,6 +13,7 @@
 
 #include "conformance/checks.hpp"
 #include "select/adaptation.hpp"
+#include "select/earlier_runs.hpp"
 #include "select/forecast.hpp"
 #include "select/machine_file.hpp"
 #include "select/rules.hpp"
@@ -32,6 +33,9 @@ template <class Range>
 auto one_of(Random& random, const Range& range) {
   return std::data(range)[below(random, std::size(range))];
 }
+
+const MeasuredOn kOn{"2026-11-27", "0.1.0", "any", "any", 2, 16, 4};
+const KindOfCalls kLessons{Collective::allreduce, 10, 16, 4};
 
 std::string random_rules(Random& random) {
   std::string text = kHead;
@@ -65,17 +69,34 @@ Machine random_machine(Random& random) {
   return machine;
 }
 
+Adaptation::Learnt random_lessons(Random& random) {
+  Adaptation::Learnt learnt{.arrivals = static_cast<ArrivalClass>(below(random, kArrivalClasses)), .native_ns = 1e9};
+  for (auto& known : learnt.classes) {
+    for (MeanCost& cost : known.costs) {
+      const auto ns = static_cast<double>(1 + below(random, 1'000'000));
+      cost = MeanCost(
+          {static_cast<double>(below(random, 300)), ns, ns / 2, static_cast<double>(below(random, 2000)) / 1e3});
+    }
+    known.native_ns = known.costs.front().summary().mean_ns;
+  }
+  return learnt;
+}
+
 // What all ranks have alike, because they have compared it in MPI_Init, or rank 0 has told them.
 struct Agreed {
   explicit Agreed(Random& random)
       : ranks(static_cast<int>(2 + below(random, 30))),
         nodes(static_cast<int>(1 + below(random, static_cast<std::size_t>(ranks)))),
         rules(random_rules(random)),
-        machine(write_machine({{}, random_machine(random)})),
+        machine(write_machine({kOn, random_machine(random)})),
+        lessons(write_earlier_runs({kOn, "program", {{kLessons, random_lessons(random)}}})),
+        boards(nodes > 1 && sometimes(random, 2)),
         meets_soon(sometimes(random, 2)),
         one_clock(nodes == 1) {
     configuration.deterministic = sometimes(random, 4);
-    configuration.adapt = sometimes(random, 4) ? Adapt::off : sometimes(random, 4) ? Adapt::watch : Adapt::on;
+    constexpr Adapt kAdapts[] = {Adapt::off, Adapt::listen, Adapt::watch, Adapt::on, Adapt::on};
+    configuration.adapt = one_of(random, kAdapts);
+    if (sometimes(random, 8)) lessons.resize(1 + below(random, lessons.size()));
     for (const Algorithm& algorithm : algorithms()) {
       if (sometimes(random, 200)) configuration.choice(algorithm.collective) = {Choice::Kind::forced, &algorithm};
     }
@@ -86,6 +107,8 @@ struct Agreed {
   Configuration configuration;
   std::string rules;    // the file's text
   std::string machine;  // the same
+  std::string lessons;  // the same
+  bool boards;          // nodes have memory
   bool meets_soon;
   bool one_clock;
 };
@@ -94,6 +117,8 @@ constexpr Collective kCalled[] = {Collective::allreduce, Collective::bcast, Coll
                                   Collective::reduce_scatter_block};
 constexpr std::size_t kLengths[] = {8, 600, 40'000, 1 << 20};
 constexpr std::size_t kKinds = std::size(kCalled) * std::size(kLengths);
+Collective collective_of(std::size_t kind) { return kCalled[kind / std::size(kLengths)]; }
+std::size_t bytes_of(std::size_t kind) { return kLengths[kind % std::size(kLengths)]; }
 
 // What one rank has made of it by itself.
 class VirtualRank {
@@ -104,29 +129,36 @@ class VirtualRank {
     const TunedRules rules = read_rules(agreed.rules, "rules", error).rules;
     if (error.empty()) rules_ = rules.table_of(agreed.ranks, agreed.nodes);
     const MachineFile machine = read_machine(agreed.machine, "machine", error = "");
-    forecast_ = std::make_unique<Forecast>(machine.machine, NodeLayout{agreed.ranks, agreed.nodes}, kBesideOpenMpi);
-    const bool watches = agreed.configuration.adapt == Adapt::watch;
-    for (auto& kind : kinds_) kind.emplace(agreed.meets_soon ? 1 : 16, agreed.meets_soon, watches);
+    const NodeLayout layout{agreed.ranks, agreed.nodes, Placement::side_by_side, agreed.boards};
+    forecast_ = std::make_unique<Forecast>(machine.machine, layout, kBesideOpenMpi);
+    const EarlierRuns lessons = read_earlier_runs(agreed.lessons, "lessons", error = "").runs;
+    using Mode = Adaptation::Mode;
+    const Adapt adapt = agreed.configuration.adapt;
+    const Mode mode = adapt == Adapt::on ? Mode::chooses : adapt == Adapt::watch ? Mode::watches : Mode::listens;
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+      Adaptation& made = kinds_[kind].emplace(agreed.meets_soon ? 1 : 16, agreed.meets_soon, mode);
+      if (mode == Mode::listens) made.expect_native(forecast_->native_ns(collective_of(kind), bytes_of(kind)));
+      if (lessons.contains(kLessons)) made.recall(lessons.at(kLessons));
+    }
   }
 
   // The name of what serves a call.
   std::string choose_for(std::size_t kind, bool uneven) {
     ask_for_itself();
-    CallFacts facts{kCalled[kind / std::size(kLengths)],
-                    kLengths[kind % std::size(kLengths)],
-                    4,
-                    true,
-                    agreed_.ranks,
-                    agreed_.nodes == 1,
-                    std::size_t{1} << 24,
-                    uneven};
+    CallFacts facts{collective_of(kind), bytes_of(kind),       4,     true, agreed_.ranks,
+                    agreed_.nodes == 1,  std::size_t{1} << 24, uneven};
     if (agreed_.nodes > 1) facts.forecast = forecast_.get();
     if (rules_) facts.tuned = &*rules_;
-    const Algorithm* const chosen = choose(agreed_.configuration, facts);
-    is_kept_ = chosen != nullptr && agreed_.configuration.adapt != Adapt::off;
-    if (is_kept_) catch_up(*kinds_[kind]);
-    const bool left = is_kept_ && kinds_[kind]->arm() == Adaptation::Arm::native;
-    return chosen == nullptr || left ? "native" : std::string(chosen->name);
+    facts.shared_nodes = {agreed_.boards ? agreed_.nodes : 0, false, agreed_.boards};
+    const Algorithm* chosen = choose(agreed_.configuration, facts);
+    const Adapt adapt = agreed_.configuration.adapt;
+    is_kept_ = chosen != nullptr && (adapt >= Adapt::watch || (adapt == Adapt::listen && agreed_.nodes > 1));
+    if (!is_kept_) return chosen == nullptr ? "native" : std::string(chosen->name);
+    catch_up(*kinds_[kind]);
+    if (kinds_[kind]->arm() == Adaptation::Arm::native) return "native";
+    facts.arrivals = kinds_[kind]->arrivals();
+    chosen = choose(agreed_.configuration, facts);
+    return chosen == nullptr ? "native" : std::string(chosen->name);
   }
 
   // It came, and left, by the clock of the world.
@@ -162,7 +194,8 @@ class VirtualRank {
   void ask_for_itself() {
     if (!sometimes(random_, 4)) return;
     const Collective collective = one_of(random_, kCalled);
-    forecast_->best(collective, below(random_, 1 << 21), sometimes(random_, 2));
+    forecast_->best(collective, below(random_, 1 << 21), sometimes(random_, 2),
+                    static_cast<ArrivalClass>(below(random_, kArrivalClasses)));
     if (rules_) rules_->find(collective, below(random_, 1 << 21), sometimes(random_, 2));
   }
   // A call that is quiet may go the one way on this rank and the other on that one.

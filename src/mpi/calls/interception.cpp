@@ -4,6 +4,7 @@
 #include "mpi/calls/call_check.hpp"
 #include "mpi/calls/wrong_use.hpp"
 #include "mpi/entry/functions.hpp"
+#include "select/forecast.hpp"
 
 namespace stretto::mpi {
 
@@ -53,10 +54,14 @@ const Algorithm* Interception::choose_for(const CallOutline& call) const {
 // Whether the MPI library is to serve a call that Stretto could.
 bool Interception::is_left_by_experience(const CallOutline& call) {
   const Configuration& configuration = runtime_.configuration();
+  Engine& engine = *communicator_->engine;
   if (configuration.adapt == Adapt::off || configuration.choice(collective_).kind != Choice::Kind::by_rule)
     return false;
   if (configuration.deterministic && sums(collective_)) return false;
-  return is_left_by(runtime_.experience_of(*communicator_->engine, collective_, call.bytes()));
+  if (configuration.adapt == Adapt::listen &&
+      (engine.forecast() == nullptr || !engine.forecast()->goes_by_arrivals(collective_)))
+    return false;
+  return is_left_by(runtime_.experience_of(engine, collective_, call.bytes()));
 }
 
 bool Interception::is_left_by(Experience::Front& experience) {
@@ -187,14 +192,21 @@ bool Interception::select_anew(const CallOutline& call) {
   return true;
 }
 
+int Interception::pass_to(const NativeCall& native, const PreparedCall* prepared) {
+  const int result = native();
+  if (prepared != nullptr) communicator_->engine->meet(collective_, prepared->outline().bytes());
+  return result;
+}
+
 int Interception::pass_on(const NativeCall& native, const PreparedCall* prepared) {
   Engine* const engine = communicator_->engine.get();
-  if (engine == nullptr || !engine->is_provided()) return native();
+  if (engine == nullptr) return native();
+  if (!engine->is_provided()) return pass_to(native, prepared);
   if (engine->is_revoked()) return report(*engine);
   const bool unsure = prepared == nullptr;
   enter(*engine, unsure ? CallOutline{} : prepared->outline(), unsure);
   if (!engine->is_faultless()) return report(*engine);
-  const int result = native();
+  const int result = pass_to(native, prepared);
   // Arguments that are wrong by themselves: no call has been made, and the program may make the right one.
   if (unsure) engine->decide(result == MPI_SUCCESS);
   return result;

@@ -82,6 +82,8 @@ class Interception {
   int leave(const NativeCall& native);
   /// `prepared` is null where Stretto cannot serve what the program gave.
   int pass_on(const NativeCall& native, const PreparedCall* prepared);
+  /// The same, where there is an engine.
+  int pass_to(const NativeCall& native, const PreparedCall* prepared);
   /// Tells the others of the node which call this is. `unsure`: its arguments may be wrong.
   void enter(Engine& engine, const CallOutline& call, bool unsure = false);
   /// Under STRETTO_CHECK: compares the call with those of all other ranks.

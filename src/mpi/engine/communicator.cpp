@@ -244,7 +244,12 @@ void Engine::begin_experience(Lessons& lessons) {
     means.sights = share_->sights();
     means.board = &share_->board();
   }
-  if (!means.one_clock) means.clock_offset_ns = compare_clocks(*channel_, nodes_).offset_ns;
+  notes_meetings_ = lessons.mode() == Adaptation::Mode::listens;
+  if (notes_meetings_) {
+    meetings_.left_ns = monotonic_ns();
+  } else if (!means.one_clock) {
+    means.clock_offset_ns = compare_clocks(*channel_, nodes_).offset_ns;
+  }
   experience_ = std::make_unique<Experience>(means, lessons);
 }
 
@@ -255,7 +260,7 @@ int Engine::place_of(const Algorithm& algorithm) const {
 
 int Engine::run(const Algorithm& algorithm, const Call& call) {
   const int place = run_to_its_end(algorithm, call);
-  if (meets_all(algorithm.collective, call.bytes())) ++meetings_;
+  meet(algorithm.collective, call.bytes());
   return place;
 }
 

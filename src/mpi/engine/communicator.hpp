@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "catalogue/catalogue.hpp"
+#include "core/clock.hpp"
 #include "core/remote_words.hpp"
 #include "mpi/engine/anticipation.hpp"
 #include "mpi/engine/call_watch.hpp"
@@ -82,7 +83,13 @@ class Engine {
     }
     Group group(equipment_->endpoint());
     run_on_board(group, algorithm, call);
-    if (meets_all(algorithm.collective, call.bytes())) ++meetings_;
+    meet(algorithm.collective, call.bytes());
+  }
+  /// Such a call has ended here.
+  void meet(Collective collective, std::size_t bytes) {
+    if (!meets_all(collective, bytes)) return;
+    ++meetings_.count;
+    if (notes_meetings_) meetings_.left_ns = monotonic_ns();
   }
 
   /// Whether calls may begin ahead of the program; the same on all ranks, and for the communicator's whole life.
@@ -95,7 +102,7 @@ class Engine {
   /// What calls of this kind have taken. Collective, the first time.
   Experience::Front& experience_of(Collective collective, std::size_t bytes, Lessons& lessons) {
     if (!experience_) begin_experience(lessons);
-    return experience_->of(collective, bytes, latest_choices_.front(collective));
+    return experience_->of(collective, bytes, latest_choices_.front(collective), forecast_.get());
   }
   /// All ranks of one node; as far as is known before provide_for.
   bool shares_memory() const { return shares_memory_; }
@@ -150,7 +157,8 @@ class Engine {
   const OpenOperations& open_;
   std::size_t expected_pool_window_ = 0;
   std::uint32_t calls_without_pool_ = 0;
-  std::uint64_t meetings_ = 0;  // see Experience
+  Experience::Meetings meetings_;
+  bool notes_meetings_ = false;  // when each ends
   bool deterministic_;
   bool ahead_allowed_ = false;
   bool took_set_up_ = true;

@@ -4,22 +4,23 @@
 #include <utility>
 
 #include "core/clock.hpp"
+#include "select/forecast.hpp"
 
 namespace stretto::mpi {
 namespace {
 
 static_assert(Adaptation::kMostMeasured <= Sights::kMostCalls);
-constexpr int kSoon = 1;    // calls, from a telling to the lesson
-constexpr int kLater = 16;  // the same, by messages: these have long arrived then
+constexpr int kSoon = 1;     // calls, from a telling to the lesson
+constexpr int kLater = 16;   // the same, by messages: these have long arrived then
+constexpr int kListens = 4;  // the same, where no lesson is soon enough
 
 }  // namespace
 
 class Experience::Kind {
  public:
   using Arm = Adaptation::Arm;
-  /// `meets_all`: no rank leaves a call before all have come.
-  Kind(const Means& means, std::unique_ptr<SightExchange> exchange, const Adaptation& adaptation, bool meets_all,
-       Adapted& adapted, std::size_t length, Front* front);
+  Kind(const Means& means, std::unique_ptr<SightExchange> exchange, const Adaptation& adaptation, Adapted& adapted,
+       std::size_t length, Front* front);
 
   Front& front() { return front_; }
   void begin();
@@ -37,6 +38,8 @@ class Experience::Kind {
     front_.arrivals_ = adaptation_.arrivals();
     front_.quiet_ = adaptation_.quiet();
   }
+  // From when on times are told. Those who listen need no clock in common: all left the latest meeting together.
+  std::int64_t begin_ns() const { return means_.meetings.left_ns; }
   void count(int calls);
   void catch_up();
   bool all_have_told() const;
@@ -50,7 +53,6 @@ class Experience::Kind {
   Front& front_;
   std::unique_ptr<SightExchange> exchange_;
   Adaptation adaptation_;
-  const bool meets_all_;
   std::int64_t arrival_ns_ = 0;
   std::vector<Sight> mine_;       // of the measured calls since the latest telling
   int unlearnt_ = 0;              // calls since the latest lesson
@@ -61,18 +63,22 @@ class Experience::Kind {
 Experience::Experience(const Means& means, Lessons& lessons) : means_(means), lessons_(lessons) {}
 Experience::~Experience() = default;
 
-Experience::Front& Experience::of(Collective collective, std::size_t bytes, Front& beside) {
+Experience::Front& Experience::of(Collective collective, std::size_t bytes, Front& beside, Forecast* forecast) {
   const auto length = static_cast<std::size_t>(std::bit_width(bytes));
   auto& kind = kinds_[static_cast<std::size_t>(collective)][length];
-  if (!kind) kind = make(collective, length, meets_all(collective, bytes), beside);
+  if (!kind) kind = make(collective, bytes, beside, forecast);
   return kind->front();
 }
 
-std::unique_ptr<Experience::Kind> Experience::make(Collective collective, std::size_t length, bool meets_all,
-                                                   Front& beside) {
+std::unique_ptr<Experience::Kind> Experience::make(Collective collective, std::size_t bytes, Front& beside,
+                                                   Forecast* forecast) {
+  const auto length = static_cast<std::size_t>(std::bit_width(bytes));
+  const bool meets = meets_all(collective, bytes);
+  const bool listens = lessons_.mode() == Adaptation::Mode::listens;
   Adapted& adapted = lessons_.of(collective);
   const auto adaptation = [&](int learn_after) {
-    Adaptation made(learn_after, meets_all, !lessons_.are_followed());
+    Adaptation made(learn_after, meets, lessons_.mode());
+    if (listens && forecast != nullptr) made.expect_native(forecast->native_ns(collective, bytes));
     if (const auto* earlier = lessons_.earlier(kind_of(collective, length))) made.recall(*earlier);
     return made;
   };
@@ -80,11 +86,12 @@ std::unique_ptr<Experience::Kind> Experience::make(Collective collective, std::s
   Front* const front = beside.is_taken() ? nullptr : &beside;
   if (means_.sights != nullptr && number < Sights::kKinds) {
     auto exchange = std::make_unique<NodeSightExchange>(*means_.sights, number);
-    return std::make_unique<Kind>(means_, std::move(exchange), adaptation(kSoon), meets_all, adapted, length, front);
+    return std::make_unique<Kind>(means_, std::move(exchange), adaptation(kSoon), adapted, length, front);
   }
   auto exchange = std::make_unique<MessageSightExchange>(means_.comm, lessons_.reduction(), means_.one_clock,
                                                          means_.clock_offset_ns);
-  return std::make_unique<Kind>(means_, std::move(exchange), adaptation(kLater), meets_all, adapted, length, front);
+  return std::make_unique<Kind>(means_, std::move(exchange), adaptation(listens ? kListens : kLater), adapted, length,
+                                front);
 }
 
 void Experience::close() {
@@ -102,14 +109,13 @@ void Experience::Front::look() { kind_->begin(); }
 void Experience::Front::end() { kind_->end(); }
 
 Experience::Kind::Kind(const Means& means, std::unique_ptr<SightExchange> exchange, const Adaptation& adaptation,
-                       bool meets_all, Adapted& adapted, std::size_t length, Front* front)
+                       Adapted& adapted, std::size_t length, Front* front)
     : means_(means),
       adapted_(adapted),
       tally_(adapted.of_length(length)),
       front_(front == nullptr ? own_front_ : *front),
       exchange_(std::move(exchange)),
-      adaptation_(adaptation),
-      meets_all_(meets_all) {
+      adaptation_(adaptation) {
   front_.kind_ = this;
   look_ahead();
 }
@@ -137,13 +143,13 @@ void Experience::Kind::begin() {
 // Through the board nobody is further ahead of others than its ring is long.
 bool Experience::Kind::all_have_told() const {
   const Board* const board = means_.board;
-  return means_.meetings > meetings_ || (board != nullptr && board->call() > board_call_ + Board::kGenerations + 1);
+  return means_.meetings.count > meetings_ ||
+         (board != nullptr && board->call() > board_call_ + Board::kGenerations + 1);
 }
 
 void Experience::Kind::end() {
-  if (adaptation_.is_measured()) mine_.push_back({arrival_ns_, monotonic_ns()});
+  if (adaptation_.is_measured()) mine_.push_back({arrival_ns_ - begin_ns(), monotonic_ns() - begin_ns()});
   count(1);
-  if (meets_all_ && adaptation_.arm() == Arm::native) ++means_.meetings;
   switch (adaptation_.pass(all_have_told())) {
     case Adaptation::Due::nothing:
       break;
@@ -160,7 +166,7 @@ void Experience::Kind::end() {
 void Experience::Kind::tell() {
   exchange_->tell(mine_);
   mine_.clear();
-  meetings_ = means_.meetings;
+  meetings_ = means_.meetings.count;
   board_call_ = means_.board != nullptr ? means_.board->call() : 0;
 }
 

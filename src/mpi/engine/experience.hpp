@@ -18,6 +18,10 @@
 #include "mpi/engine/sight_exchange.hpp"
 #include "select/adaptation.hpp"
 
+namespace stretto {
+class Forecast;
+}
+
 namespace stretto::mpi {
 
 /// Of one engine.
@@ -27,6 +31,11 @@ class Experience {
   class Kind;
   class Front;
 
+  /// Calls that have ended here, and that no rank leaves before all have come to them; the same on all ranks.
+  struct Meetings {
+    std::uint64_t count = 0;
+    std::int64_t left_ns = 0;  // when this rank left the latest, where that is looked for
+  };
   /// What ranks tell each other through: `sights` where there are some, all else where not, or of kinds beyond those.
   /// `board` is that of all ranks, or null.
   struct Means {
@@ -37,17 +46,15 @@ class Experience {
     int nodes = 1;
     bool one_clock = true;
     std::int64_t clock_offset_ns = 0;
-    /// Calls that have ended here, and that no rank leaves before all have come to them; the same on all ranks. The
-    /// engine counts its own.
-    std::uint64_t& meetings;
+    const Meetings& meetings;
   };
   Experience(const Means& means, Lessons& lessons);
   ~Experience();
   Experience(const Experience&) = delete;
   Experience& operator=(const Experience&) = delete;
 
-  /// `beside`: where the front of the collective's first kind lies.
-  Front& of(Collective collective, std::size_t bytes, Front& beside);
+  /// `beside`: where the front of the collective's first kind lies; `forecast`: of what calls take, or null.
+  Front& of(Collective collective, std::size_t bytes, Front& beside, Forecast* forecast);
   /// What is under way comes to its end. Collective.
   void close();
 
@@ -55,7 +62,7 @@ class Experience {
   KindOfCalls kind_of(Collective collective, std::size_t length) const {
     return {collective, length, means_.ranks, means_.nodes};
   }
-  std::unique_ptr<Kind> make(Collective collective, std::size_t length, bool meets_all, Front& beside);
+  std::unique_ptr<Kind> make(Collective collective, std::size_t bytes, Front& beside, Forecast* forecast);
 
   const Means means_;
   Lessons& lessons_;

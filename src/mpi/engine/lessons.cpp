@@ -47,8 +47,10 @@ void Adapted::report(Collective collective) const {
 }
 
 void Lessons::open(const Configuration& configuration, const World& world) {
-  adapt_ = configuration.adapt;
-  if (are_given()) reduction_.open();
+  using Mode = Adaptation::Mode;
+  const Adapt adapt = configuration.adapt;
+  mode_ = adapt == Adapt::on ? Mode::chooses : adapt == Adapt::watch ? Mode::watches : Mode::listens;
+  if (adapt >= Adapt::watch || (adapt == Adapt::listen && !world.one_node())) reduction_.open();
   if (!configuration.memory.empty()) earlier_ = file_.open(configuration.memory, world);
 }
 

@@ -59,8 +59,7 @@ class Lessons {
   /// What was learnt is kept for later runs, if the user wants it. Collective, as the world is.
   void close(const World& world);
 
-  bool are_given() const { return adapt_ != Adapt::off; }
-  bool are_followed() const { return adapt_ == Adapt::on; }
+  Adaptation::Mode mode() const { return mode_; }
   /// What earlier runs have learnt; nullptr: nothing. The same on all ranks.
   const Adaptation::Learnt* earlier(const KindOfCalls& kind) const;
   /// This is what has been learnt of such calls of one communicator. Of several it is kept whose calls would have taken
@@ -72,7 +71,7 @@ class Lessons {
   void for_each(const std::function<void(Collective, std::uint64_t, const Tally&)>& tell) const;
 
  private:
-  Adapt adapt_ = Adapt::off;
+  Adaptation::Mode mode_ = Adaptation::Mode::listens;
   SightReduction reduction_;
   std::array<Adapted, std::size(kCollectives)> adapted_{};
   LessonFile file_;
