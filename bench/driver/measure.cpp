@@ -21,6 +21,7 @@ constexpr std::int64_t head_start_ns = 1'000'000;
 // Past the MPI library: no interposer, no cost. "passthrough" takes the way through Stretto to the same function.
 constexpr const char* native_name = "native";
 constexpr const char* passthrough_name = "passthrough";
+constexpr const char* default_name = "default";
 // The MPI library forced to another than its default; `native:*` stands for all that it can be forced to.
 const std::string variant_prefix = "native:";
 const std::string every_variant = "native:*";
@@ -149,6 +150,8 @@ void Measurement::measure_call(CollectiveCase& work, Call call, std::uint64_t nu
   work.prepare(number, call.root, values);
   if (options_.cold_cache) work.cool();
   if (contender.steered) steering_.use(options_.collective, contender.name);
+  // Programs have calls that all their ranks meet in; between nodes Stretto takes up how ranks come when they have.
+  if (contender.name == default_name && world_.has_several_nodes()) contender.calls.barrier(MPI_COMM_WORLD);
 
   call.start_ns = synchronise();
   // Around the call only: what is around it is called, too.

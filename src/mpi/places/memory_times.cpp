@@ -8,12 +8,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/copy.hpp"
 #include "core/median.hpp"
 #include "core/reduction.hpp"
 #include "mpi/places/cores.hpp"
@@ -127,7 +127,7 @@ MemoryTimes measure_memory(const Care& care) {
     from.resize(bytes);
     to.resize(bytes);
     const auto copy = [&] {
-      std::memcpy(to.data(), from.data(), bytes);
+      copy_bytes(to.data(), from.data(), bytes);
       asm volatile("" : : "r"(to.data()) : "memory");
     };
     const auto reduce = [&] { sum.combine(from.data(), to.data(), bytes / sizeof(float), nullptr); };
