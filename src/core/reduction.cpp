@@ -9,13 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-// Sanitizer builds cannot resolve ifuncs before their runtime is up, so they do without;
-// clang has no clones of templates.
-#if defined(__x86_64__) && !defined(STRETTO_SANITIZED) && !defined(__clang__)
-#define STRETTO_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define STRETTO_CLONES
-#endif
+#include "core/clones.hpp"
 
 namespace stretto {
 namespace {

@@ -307,5 +307,27 @@ TEST(SteadyMath, IsAsExactAsChoicesNeed) {
   EXPECT_NEAR(steady_exp(700) / std::exp(700.0), 1, 1e-12);
 }
 
+// Whether in one piece or in many: all of it, and nothing beside.
+TEST(Copy, IsWholeWhereverSourceAndTargetLie) {
+  constexpr std::size_t kPageBytes = 4096;
+  std::vector<std::byte> from(4 * kPageBytes + (1 << 20));
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 31 + i / 251);
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{1024}, std::size_t{1025},
+                                  std::size_t{5000}, std::size_t{65'536}, std::size_t{1} << 20}) {
+    for (const std::size_t behind : {0, 1, 16, 31, 63, 64, 4095}) {
+      std::vector<std::byte> to(from.size() + 2 * kPageBytes, std::byte{0xA5});
+      const std::size_t off =
+          (reinterpret_cast<std::uintptr_t>(from.data()) - reinterpret_cast<std::uintptr_t>(to.data()));
+      const std::size_t begin = 1 + (off + behind - 1) % kPageBytes;
+      copy_bytes(to.data() + begin, from.data(), bytes);
+      EXPECT_TRUE(std::equal(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(bytes),
+                             to.begin() + static_cast<std::ptrdiff_t>(begin)))
+          << bytes << " bytes, " << behind << " behind";
+      EXPECT_EQ(to[begin - 1], std::byte{0xA5});
+      EXPECT_EQ(to[begin + bytes], std::byte{0xA5});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace stretto
