@@ -190,6 +190,11 @@ const Algorithm& Forecast::native_like(Collective collective, std::size_t bytes)
   return *find_algorithm(collective, *std::ranges::min_element(names, {}, cost));
 }
 
+double Forecast::native_handicap(Collective collective) const {
+  return collective == Collective::allgather && layout_.shares_nodes() ? handicaps_.native_allgather
+                                                                       : handicaps_.native;
+}
+
 double Forecast::engine_ns(const Algorithm& algorithm, std::size_t bytes) {
   const double share = static_cast<double>(kShort) / static_cast<double>(std::max(bytes, kShort));
   const auto [found, is_new] = latencies_ns_.try_emplace(&algorithm, 0);
@@ -264,7 +269,7 @@ const Algorithm* Forecast::find_best(Collective collective, std::size_t bytes, b
   const bool runs_that =
       layout_.shares_nodes() ? layout_.placement == Placement::side_by_side : collective == Collective::allreduce;
   const bool may_be_native = !deterministic_ || !sums(collective);  // whose bits may depend on timing
-  double least_ns = may_be_native ? handicaps_.native * native_cost_ns : std::numeric_limits<double>::max();
+  double least_ns = may_be_native ? native_handicap(collective) * native_cost_ns : std::numeric_limits<double>::max();
   const auto consider = [&](const Algorithm* algorithm) {
     if ((algorithm->needs.commutative && !commutative) || (deterministic_ && !algorithm->deterministic)) return;
     const double ns = cost(*algorithm) + engine_ns(*algorithm, bytes);
@@ -315,7 +320,7 @@ const Algorithm* Forecast::best_between(Collective collective, std::size_t bytes
   };
   const auto cost = [&](const Algorithm* algorithm) {
     return algorithm != nullptr ? cost_ns(*algorithm, middle)
-                                : handicaps_.native * cost_ns(native_like(collective, middle), middle);
+                                : native_handicap(collective) * cost_ns(native_like(collective, middle), middle);
   };
   const Algorithm* untuned = best(collective, bytes, commutative);
   const Algorithm* least = nearest.kind == Choice::Kind::by_rule ? untuned : nearest.algorithm;
