@@ -1,9 +1,10 @@
 // Copies of memory that are as quick wherever in their pages source and target lie.
 //
 // From 2 KiB on glibc's memcpy has the processor copy (`rep movsb`), which AMD's Zen 3 and 4 do byte by byte where the
-// target lies up to 31 bytes further on in its page than the source: 1.5 GB/s in place of 20 to 40, from 2 KiB to half a
-// MiB (glibc bug 30994). So lie large buffers of malloc's, 16 bytes after the beginning of a page, to memory that begins
-// with one. Vectors forwards take 9 GB/s then, as each load looks like one of what has just been stored; backwards 30.
+// target lies up to 31 bytes further on in its page than the source: 1.5 GB/s in place of 20 to 40, from 2 KiB to half
+// a MiB (glibc bug 30994). So lie large buffers of malloc's, 16 bytes after the beginning of a page, to memory that
+// begins with one. Vectors forwards take 9 GB/s then, as each load looks like one of what has just been stored;
+// backwards 30.
 #pragma once
 
 #include <cstddef>

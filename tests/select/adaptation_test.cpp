@@ -198,8 +198,8 @@ TEST(Adaptation, WatchesWhatStrettoSavesAndCosts) {
   for (const double ours_ns : {200.0, 600.0, 2000.0}) {
     int outside = 0;
     for (int seed = 0; seed < kSeeds; ++seed) {
-      const Outcome outcome =
-          run({{100, 1000, ours_ns}}, static_cast<std::uint64_t>(seed), {Adaptation(kSoon, true, Adaptation::Mode::watches)});
+      const Outcome outcome = run({{100, 1000, ours_ns}}, static_cast<std::uint64_t>(seed),
+                                  {Adaptation(kSoon, true, Adaptation::Mode::watches)});
       EXPECT_GE(outcome.ours, kCalls * 9 / 10) << "seed " << seed;
       EXPECT_EQ(outcome.says.saved_ns > 0, ours_ns < 1000) << "seed " << seed;
       if (std::abs(outcome.says.saved_ns - outcome.saved_ns) > outcome.says.unsure_ns) ++outside;
