@@ -53,12 +53,13 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const int calls = atoi(argv[2]);
-  if (calls > kMost) MPI_Abort(MPI_COMM_WORLD, 1);
+  if (calls > kMost) return MPI_Abort(MPI_COMM_WORLD, 1);
   int (*force)(const char*, const char*);
   *(void**)&force = dlsym(RTLD_DEFAULT, "Stretto_force");
-  if (force == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
+  if (force == NULL) return MPI_Abort(MPI_COMM_WORLD, 1);
   char *in = pages(), *out = pages();
   FILE* file = rank == 0 ? fopen(argv[1], "w") : NULL;
+  if (rank == 0 && file == NULL) return MPI_Abort(MPI_COMM_WORLD, 1);
   static double took[2][kMost], most[2][kMost];
   for (int kind = 0; kind < kKinds; kind++) {
     for (int length = 0; length < kLengths; length++) {
