@@ -24,7 +24,8 @@ inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) 
   const std::size_t behind =
       (reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from)) % kPageBytes;
   if (bytes <= kShort || bytes >= kLong || behind == 0 || behind >= kBehind) {
-    if (bytes > 0) std::memcpy(to, from, bytes);
+    if (bytes == 0) return;
+    std::memcpy(to, from, bytes);  // NOLINT(clang-analyzer-core.NonNullParamChecker): null only with 0 bytes
   } else {
     copy_backwards(to, from, bytes);
   }
