@@ -260,7 +260,7 @@ const Algorithm* Forecast::find_best(Collective collective, std::size_t bytes, b
   const std::vector<const Algorithm*> candidates = considered(collective, bytes, arrivals);
   if (candidates.empty()) return nullptr;
   const Algorithm& native = native_like(collective, bytes);
-  const double late_ns = kLateness[static_cast<std::size_t>(arrivals)] * native_ns(collective, bytes);
+  const double late_ns = kLateness[static_cast<std::size_t>(arrivals)] * times_of(native, bytes).run_ns;
   const auto cost = [&](const Algorithm& algorithm) {
     return late_ns > 0 ? cost_ns(algorithm, bytes, late_ns) : cost_ns(algorithm, bytes);
   };

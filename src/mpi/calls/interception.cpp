@@ -175,9 +175,12 @@ bool Interception::select_anew(const CallOutline& call) {
   // What cannot be had is known to be so from now on: then choose again.
   for (int attempt = 0; attempt < 2; ++attempt) {
     algorithm_ = choose_for(call);
-    // Experience leaves it to the library, or knows how ranks come, which is another question.
-    if (attempt == 0 && algorithm_ != nullptr && is_left_by_experience(call)) algorithm_ = nullptr;
-    if (algorithm_ != nullptr && experience_ != nullptr) algorithm_ = choose_for(call);
+    if (attempt == 0 && algorithm_ != nullptr) {
+      const bool left = is_left_by_experience(call);
+      // It may know now how ranks come, which is another question.
+      const bool apart = experience_ != nullptr && experience_->arrivals() != ArrivalClass::balanced;
+      if (left || apart) algorithm_ = left ? nullptr : choose_for(call);
+    }
     if (algorithm_ == nullptr) {
       keep_native(call);
       break;
@@ -194,14 +197,14 @@ bool Interception::select_anew(const CallOutline& call) {
 
 int Interception::pass_to(const NativeCall& native, const PreparedCall* prepared) {
   const int result = native();
-  if (prepared != nullptr) communicator_->engine->meet(collective_, prepared->outline().bytes());
+  Engine* const engine = communicator_->engine.get();
+  if (engine != nullptr && prepared != nullptr) engine->meet(collective_, prepared->outline().bytes());
   return result;
 }
 
 int Interception::pass_on(const NativeCall& native, const PreparedCall* prepared) {
   Engine* const engine = communicator_->engine.get();
-  if (engine == nullptr) return native();
-  if (!engine->is_provided()) return pass_to(native, prepared);
+  if (engine == nullptr || !engine->is_provided()) return pass_to(native, prepared);
   if (engine->is_revoked()) return report(*engine);
   const bool unsure = prepared == nullptr;
   enter(*engine, unsure ? CallOutline{} : prepared->outline(), unsure);

@@ -82,7 +82,7 @@ class Interception {
   int leave(const NativeCall& native);
   /// `prepared` is null where Stretto cannot serve what the program gave.
   int pass_on(const NativeCall& native, const PreparedCall* prepared);
-  /// The same, where there is an engine.
+  /// The MPI library's own call itself; an engine, if there is one, notes whether all have met in it.
   int pass_to(const NativeCall& native, const PreparedCall* prepared);
   /// Tells the others of the node which call this is. `unsure`: its arguments may be wrong.
   void enter(Engine& engine, const CallOutline& call, bool unsure = false);
