@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
 #include "select/measured_file.hpp"
@@ -110,10 +109,8 @@ std::string write_earlier_runs(const EarlierRunsFile& file) {
   for (const auto& [kind, learnt] : file.runs) kinds.push_back(table_of(kind, learnt));
   const toml::table content{
       {"schema", kSchema}, {"program", file.program}, {"measured", write_measured_on(file.on)}, {"kind", kinds}};
-  std::ostringstream text;
-  text << "# What the MPI library's own algorithms and Stretto's have taken in earlier runs: docs/tuning.md.\n"
-       << toml::toml_formatter(content) << '\n';
-  return text.str();
+  return write_measured_file(
+      "What the MPI library's own algorithms and Stretto's have taken in earlier runs: docs/tuning.md.", content);
 }
 
 EarlierRunsFile read_earlier_runs(const std::string& text, const std::string& name, std::string& error) {

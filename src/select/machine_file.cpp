@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <sstream>
 
 #include "select/measured_file.hpp"
 
@@ -124,10 +123,8 @@ std::string write_machine(const MachineFile& file) {
     content.insert("crowded",
                    toml::table{{"message_ns", machine.crowded.message_ns}, {"byte_ps", machine.crowded.byte_ps}});
   }
-  std::ostringstream text;
-  text << "# What messages, copies and sums take here, in ns by length in bytes: docs/machine.md.\n"
-       << toml::toml_formatter(content) << '\n';
-  return text.str();
+  return write_measured_file("What messages, copies and sums take here, in ns by length in bytes: docs/machine.md.",
+                             content);
 }
 
 MachineFile read_machine(const std::string& text, const std::string& name, std::string& error) {

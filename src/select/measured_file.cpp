@@ -1,6 +1,7 @@
 #include "select/measured_file.hpp"
 
 #include <limits>
+#include <sstream>
 
 namespace stretto {
 
@@ -73,6 +74,12 @@ MeasuredOn read_measured_on(MeasuredTable& file, std::int64_t own, const std::st
 toml::table write_measured_on(const MeasuredOn& on) {
   return toml::table{{"date", on.date},   {"stretto", on.stretto}, {"mpi", on.mpi},    {"cpu", on.cpu},
                      {"cores", on.cores}, {"ranks", on.ranks},     {"nodes", on.nodes}};
+}
+
+std::string write_measured_file(std::string_view comment, const toml::table& content) {
+  std::ostringstream text;
+  text << "# " << comment << '\n' << toml::toml_formatter(content) << '\n';
+  return text.str();
 }
 
 }  // namespace stretto

@@ -62,6 +62,9 @@ MeasuredOn read_measured_on(MeasuredTable& file, std::int64_t own, const std::st
 
 toml::table write_measured_on(const MeasuredOn& on);
 
+/// The text of such a file, which begins with `comment`.
+std::string write_measured_file(std::string_view comment, const toml::table& content);
+
 /// `read` of the content of the file named `name`, which is TOML. Else `error` is a message that names the file, the
 /// place and what would be right.
 template <typename Read>
