@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "core/hash.hpp"
+
 namespace stretto {
 namespace {
 
@@ -210,31 +212,26 @@ bool Configuration::all_native() const {
 }
 
 std::uint64_t Configuration::fingerprint() const {
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-  const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 1099511628211U; };
+  Hash hash;
   for (const auto& form : choices) {
     for (const Choice& choice : form) {
-      mix(static_cast<std::uint64_t>(choice.kind));
-      if (choice.algorithm == nullptr) continue;
-      for (char letter : choice.algorithm->name) mix(static_cast<unsigned char>(letter));
+      hash.add(static_cast<std::uint64_t>(choice.kind));
+      if (choice.algorithm != nullptr) hash.add(choice.algorithm->name);
     }
   }
-  mix(non_blocking ? 1 : 0);
-  mix(deterministic ? 1 : 0);
-  mix(single_copy ? 1 : 0);
-  mix(hwloc ? 1 : 0);
-  mix(remote_words ? 1 : 0);
-  mix(static_cast<std::uint64_t>(adapt));
-  mix(check ? 1 : 0);
-  mix(static_cast<std::uint64_t>(background));
-  mix(shared_memory_bytes.value_or(~std::uint64_t{0}));
-  for (char letter : topology_file) mix(static_cast<unsigned char>(letter));
-  for (char letter : machine_file) mix(static_cast<unsigned char>(letter));
-  for (char letter : rules_file) mix(static_cast<unsigned char>(letter));
-  for (char letter : memory) mix(static_cast<unsigned char>(letter));
-  mix(profile.directory.empty() ? 0 : 1);
-  mix(profile.every);
-  return hash;
+  hash.add(non_blocking ? 1 : 0);
+  hash.add(deterministic ? 1 : 0);
+  hash.add(single_copy ? 1 : 0);
+  hash.add(hwloc ? 1 : 0);
+  hash.add(remote_words ? 1 : 0);
+  hash.add(static_cast<std::uint64_t>(adapt));
+  hash.add(check ? 1 : 0);
+  hash.add(static_cast<std::uint64_t>(background));
+  hash.add(shared_memory_bytes.value_or(~std::uint64_t{0}));
+  for (const std::string& text : {topology_file, machine_file, rules_file, memory}) hash.add(text);
+  hash.add(profile.directory.empty() ? 0 : 1);
+  hash.add(profile.every);
+  return hash.value();
 }
 
 Configuration read_configuration(std::string& error) {

@@ -13,6 +13,7 @@
 #include "catalogue/catalogue.hpp"
 #include "catalogue/terms.hpp"
 #include "conformance/modelled.hpp"
+#include "core/hash.hpp"
 
 namespace stretto::conformance {
 namespace {
@@ -150,11 +151,10 @@ constexpr Held kHeld[] = {{Collective::allreduce, "rabenseifner"},
 
 // The same of an algorithm whatever others there are.
 std::mt19937_64 sample_of(const Held& held) {
-  std::uint64_t seed = 14695981039346656037U;  // FNV-1a
-  for (const std::string_view part : {name_of(held.collective), std::string_view(held.name)}) {
-    for (const char letter : part) seed = (seed ^ static_cast<unsigned char>(letter)) * 1099511628211U;
-  }
-  return std::mt19937_64(seed);
+  Hash seed;
+  seed.add(name_of(held.collective));
+  seed.add(std::string_view(held.name));
+  return std::mt19937_64(seed.value());
 }
 
 // What the sample's ranks do in memory takes as long as it takes: where all have a block, the bytes are bounded.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/hash.hpp"
 #include "mpi/engine/measured_files.hpp"
 #include "mpi/engine/world.hpp"
 
@@ -30,12 +31,10 @@ std::string find_program() {
 
 // The name of a file for what differs in any of these.
 std::string find_name(const MeasuredOn& on, const std::string& program) {
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-  for (const std::string* text : {&program, &on.stretto, &on.mpi, &on.cpu}) {
-    for (const char letter : *text + '\n') hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211U;
-  }
+  Hash hash;
+  for (const std::string* text : {&program, &on.stretto, &on.mpi, &on.cpu}) hash.add(*text + '\n');
   char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash.value()));
   return fs::path(program).filename().string() + "-" + std::to_string(on.ranks) + "-ranks-" + digits + ".toml";
 }
 
