@@ -46,6 +46,7 @@ def run(
     nodes: int,
     settings: dict[str, str],
     *,
+    arguments: Sequence[str] = (),
     mpirun: str = MPIRUN,
     starter: Sequence[str] = (),
     behind: Sequence[Path] = (),
@@ -54,7 +55,7 @@ def run(
     del settings["LD_PRELOAD"]
     with cluster(nodes=nodes, rate="0") as made:
         result = made.run(
-            [*starter, program],
+            [*starter, program, *arguments],
             ranks=RANKS,
             preload=[LIBRARY, *behind],
             mpirun=mpirun,
@@ -107,20 +108,14 @@ def test_ranks_are_where_these_tests_say(tmp_path: Path, mapping: str) -> None:
 @pytest.mark.parametrize("adapt", ("listen", "off"))
 def test_broadcasts_follow_who_comes_late(compiled: Callable[..., Path], adapt: str) -> None:
     """The first rank of the second node, which leads it, is late by much more than a broadcast takes."""
-    settings = stretto_env(verbose=1, adapt=adapt)
-    del settings["LD_PRELOAD"]
-    with cluster(nodes=4, rate="0") as made:
-        result = made.run(
-            [compiled("mpi/late_leader.c"), "60", "2", "30"],
-            ranks=RANKS,
-            preload=[LIBRARY],
-            mpirun=f"{MPIRUN} --map-by ppr:2:node:oversubscribe",
-            environment=settings,
-            capture=True,
-            timeout_s=TIME_LIMIT_S,
-        )
-    assert result.returncode == 0, result.stdout
-    ran = {name: int(calls) for name, calls in re.findall(r"stretto: bcast: (\S+) ran (\d+)", result.stdout)}
+    output = run(
+        compiled("mpi/late_leader.c"),
+        4,
+        stretto_env(verbose=1, adapt=adapt),
+        arguments=("60", "2", "30"),
+        mpirun=f"{MPIRUN} --map-by ppr:2:node:oversubscribe",
+    )
+    ran = {name: int(calls) for name, calls in re.findall(r"stretto: bcast: (\S+) ran (\d+)", output)}
     assert sum(ran.values()) == 60
     # Of these nobody waits for a rank that is not the root.
     without_it = sum(calls for name, calls in ran.items() if name == "event_linear" or "arrival_ordered" in name)

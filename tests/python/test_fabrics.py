@@ -23,6 +23,7 @@ DOCS = (Path(__file__).resolve().parents[2] / "docs/machine.md").read_text()
 @pytest.mark.parametrize("name", fabrics())
 def test_each_is_a_machine_as_its_row_in_the_documentation_has_it(name: str) -> None:
     with machine_file(name) as path:
+        assert path is not None
         jsonschema.validate(read_toml(path), SCHEMA)
         link = read_machine(path).links["machine"]
     assert not path.exists()

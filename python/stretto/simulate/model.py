@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 
 from rich.console import Console
@@ -69,7 +68,7 @@ def _costs(arguments: argparse.Namespace, machine: Path | None) -> dict[str, obj
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    with machine_file(arguments.machine) if arguments.machine else nullcontext() as machine:
+    with machine_file(arguments.machine) as machine:
         return _model(arguments, machine)
 
 

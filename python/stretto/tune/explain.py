@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 
 from rich.console import Console
@@ -84,8 +83,7 @@ def _predictions(answer: Answer) -> Table:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    named = _named(arguments.machine, "STRETTO_MACHINE")
-    with machine_file(named) if named else nullcontext() as machine:
+    with machine_file(_named(arguments.machine, "STRETTO_MACHINE")) as machine:
         return _explain(arguments, machine)
 
 

@@ -67,8 +67,12 @@ def describe(name: str) -> str:
 
 
 @contextmanager
-def machine_file(given: str) -> Iterator[Path]:
-    """The file of that name, or else one for the fabric of that name. Raises StrettoError where there is neither."""
+def machine_file(given: str | None) -> Iterator[Path | None]:
+    """The file of that name, or else one for the fabric of that name; None where none is given. Raises StrettoError
+    where there is neither."""
+    if given is None:
+        yield None
+        return
     if given in fabrics() and not Path(given).exists():
         with tempfile.TemporaryDirectory(prefix="stretto-") as folder:
             path = Path(folder) / f"{given}.toml"
