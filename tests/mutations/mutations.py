@@ -120,7 +120,7 @@ MUTATIONS = (
     Mutation(
         "settings that are not compared between ranks",
         "src/select/configuration.cpp",
-        "  return hash;\n}\n\nConfiguration read_configuration",
+        "  return hash.value();\n}\n\nConfiguration read_configuration",
         "  return 0;\n}\n\nConfiguration read_configuration",
         ("pytest", "tests/interposition/test_configuration.py -k test_different_settings"),
     ),
