@@ -17,10 +17,13 @@ constexpr double kDeviations = 3.3;  // that an interval is wide to each side
 constexpr double kMostOfMedian = 4;  // what a core loses to others is none of the arm's cost
 constexpr double kRemembered = 256;  // calls of an arm
 constexpr double kTrusted = 14;      // the same, to go by
+constexpr double kFewest = 3;         // the same, where ours is much less
+constexpr double kLeastSpread = 0.1;  // of few calls: standard deviation of the logarithms
 constexpr double kDoubtful = 14;     // the same, that are left where something has changed
 constexpr double kMuchLess = 0.8;    // ours, in terms of native: not in doubt
 constexpr double kTrialCost = 0.01;  // what trials of native may cost, of what calls take
 constexpr double kLookNs = 200;      // what it costs to measure a call
+constexpr double kCaution = 0.8;     // of what is not sure, to the account
 constexpr double kUnseen = 2;        // what our arm may come to cost in terms of native's before that is seen
 constexpr double kChanged = 6;       // the cumulative sum
 constexpr double kSlack = 0.5;       // of it, a rest
@@ -95,10 +98,11 @@ void MeanCost::fade(double to_calls) {
   for (double* each : {&calls_, &sum_, &logarithms_, &squares_}) *each *= part;
 }
 
-double MeanCost::variance() const { return std::max(squares_ / calls_ - level() * level(), 0.0) / (calls_ - 1); }
+double MeanCost::spread2() const { return std::max(squares_ / calls_ - level() * level(), 0.0); }
 
 bool Adaptation::Knowledge::trusted() const {
-  return std::ranges::all_of(costs, [](const MeanCost& arm) { return arm.calls() >= kTrusted; });
+  const double calls = std::min(costs.front().calls(), costs.back().calls());
+  return calls >= kTrusted || (free > 0 && calls >= kFewest && ratio().high < kMuchLess);
 }
 
 // By the logarithms: what calls take has a long tail, which a mean of few hardly tells.
@@ -106,7 +110,10 @@ Adaptation::Ratio Adaptation::Knowledge::ratio() const {
   const auto& [native, ours] = costs;
   if (native.calls() < 2 || ours.calls() < 2) return {kUnseen, 0, kUnseen};
   const double difference = ours.level() - native.level();
-  const double wide = kDeviations * std::sqrt(native.variance() + ours.variance());
+  // Few calls may be alike by chance: then they are taken to differ as much as those of the other arm.
+  const double least = std::max({native.spread2(), ours.spread2(), kLeastSpread * kLeastSpread});
+  const auto variance = [&](const MeanCost& arm) { return arm.variance(arm.calls() < kTrusted ? least : 0); };
+  const double wide = kDeviations * std::sqrt(variance(native) + variance(ours));
   const double of_means = ours.mean_ns() / native.mean_ns();
   return {of_means, steady_exp(difference - wide), std::max(steady_exp(difference + wide), of_means)};
 }
@@ -129,7 +136,7 @@ void Adaptation::recall(const Learnt& learnt) {
   const Knowledge& latest = known_[static_cast<std::size_t>(class_)];
   if (!latest.trusted()) return;
   if (mode_ == Mode::chooses) resting_ = latest.ratio().value < 1 ? Arm::ours : Arm::native;
-  begin_cycle(kFirstRest, 1);
+  begin_cycle(kFirstRest, {1});
 }
 
 Adaptation::Learnt Adaptation::learnt() const {
@@ -138,26 +145,28 @@ Adaptation::Learnt Adaptation::learnt() const {
   return learnt;
 }
 
-void Adaptation::begin_cycle(int rest, int pairs) {
+void Adaptation::begin_cycle(int rest, const Trial& trial) {
   rest_ = rest;
-  trial_ = 2 * kBlock * pairs;
+  trial_ = trial;
   position_ = 0;
   place();
 }
 
 // Native and ours in turn, in the order N O O N N O O N ...
-Arm Adaptation::arm_of_trial(int call) { return (call / kBlock + 1) / 2 % 2 == 0 ? Arm::native : Arm::ours; }
+Arm Adaptation::arm_of_trial(int call) const {
+  return (call / trial_.block + 1) / 2 % 2 == 0 ? Arm::native : Arm::ours;
+}
 
 void Adaptation::place() {
   const bool rests = position_ < rest_;
-  const bool trial = !rests && position_ < rest_ + trial_;
+  const bool trial = !rests && position_ < rest_ + trial_.calls();
   arm_ = trial ? arm_of_trial(position_ - rest_) : resting_;
   measured_ = trial || (rests && quiet() == 0);
 }
 
 // Looks are at the end of equal parts of a rest: the first call after a lesson finds its code cold.
 int Adaptation::quiet() const {
-  const int told = rest_ + trial_;
+  const int told = rest_ + trial_.calls();
   if (position_ >= told && !soon_) return patience() - 1 - (position_ - told) % patience();
   if (position_ >= rest_) return 0;
   const int part = rest_ / kLooks;
@@ -177,7 +186,7 @@ Adaptation::Due Adaptation::pass(bool all_have_told) {
   }
   if (arm_ == Arm::ours) ++ours_;
   ++position_;
-  const int told = rest_ + trial_;
+  const int told = rest_ + trial_.calls();
   if (all_have_told && position_ >= told + learn_after_) return Due::lesson;  // which begins the next cycle
   place();
   return position_ == told ? Due::exchange : Due::nothing;
@@ -225,9 +234,9 @@ ArrivalClass Adaptation::class_at(double apart) const {
 }
 
 void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
-  const auto rest = seen.first(seen.size() - static_cast<std::size_t>(trial_));
+  const auto rest = seen.first(seen.size() - static_cast<std::size_t>(trial_.calls()));
   const auto trial = seen.subspan(rest.size());
-  waited_ = position_ - rest_ - trial_;
+  waited_ = position_ - rest_ - trial_.calls();
   Knowledge of_cycle;
   note(rest, trial, of_cycle);
   const bool sees_native = !trial.empty() || resting_ == Arm::native;
@@ -252,7 +261,7 @@ void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
   }
   note(rest, trial, knowledge);
   if (knowledge.native_ns == 0 || sees_native) knowledge.native_ns = native_ns;
-  since_trial_ = trial_ > 0 ? 0 : since_trial_ + position_;
+  since_trial_ = !trial.empty() ? 0 : since_trial_ + position_;
   const double at_least_ns = knowledge.native_ns * std::min(knowledge.ratio().value, 1.0);
   const double overhead_ns = static_cast<double>(lesson_ns) + kLooks * kLookNs;
   longest_rest_ =
@@ -261,15 +270,16 @@ void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
   plan(knowledge, moved, at_rest);
 }
 
-// The cycle's calls, to the account. Ours are taken to have cost more than they seem to, by half of what is not sure:
+// The cycle's calls, to the account. Ours are taken to have cost more than they seem to, by most of what is not sure:
 // calls that happen to be cheap would pay for what is not.
 void Adaptation::charge(const Rest& rest) {
   Knowledge& knowledge = known_[static_cast<std::size_t>(class_)];
   const double native_ns = knowledge.native_ns;
   const Ratio ratio = knowledge.ratio();
-  const double costs = (ratio.value + ratio.high) / 2;
-  const int tried = trial_ / 2;
-  const int at_rest = resting_ == Arm::ours ? position_ - trial_ : 0;
+  const double taken = ratio.value + kCaution * (ratio.high - ratio.value);
+  const double costs = knowledge.trusted() ? taken : std::max(taken, 1.0);  // few calls pay for nothing
+  const int tried = trial_.calls() / 2;
+  const int at_rest = resting_ == Arm::ours ? position_ - trial_.calls() : 0;
   const double more = tried * (costs - 1) + at_rest * (costs * rest.dearer - 1);
   if (knowledge.trusted()) {
     // The mean of all that is remembered is less noisy than that of the latest trial, which follows drift.
@@ -289,23 +299,24 @@ void Adaptation::charge(const Rest& rest) {
 }
 
 void Adaptation::plan(Knowledge& knowledge, bool moved, const Rest& before) {
-  if (mode_ == Mode::listens) return begin_cycle(wanted_cycle(knowledge, moved, before).rest, 0);
+  if (mode_ == Mode::listens) return begin_cycle(wanted_cycle(knowledge, moved, before).rest, {});
   const bool trusted = knowledge.trusted();
   const bool in_doubt = !trusted || !knowledge.ratio().is_clear();
   const bool is_free = knowledge.free >= 2 * kBlock * kPairs;
   if (in_doubt && is_free) {
     // What is new is tried once it has been seen to stay.
-    const bool is_new = moved && !trusted;
-    if (!is_new && mode_ == Mode::chooses) resting_ = Arm::native;
-    return begin_cycle(is_new ? kFirstRest : 0, is_new ? 0 : kPairs);
+    if (moved && !trusted) return begin_cycle(kFirstRest, {});
+    if (mode_ == Mode::chooses) resting_ = Arm::native;
+    const bool is_known = knowledge.costs[index_of(Arm::native)].calls() > 0;
+    return begin_cycle(0, is_known ? Trial{std::min(lessons_pairs(), knowledge.free / (2 * kBlock))} : Trial{1, kProbe});
   }
   const Cycle wanted = wanted_cycle(knowledge, moved, before);
   if (is_free && mode_ == Mode::chooses) {  // nothing need have been saved for it
     resting_ = knowledge.ratio().value < 1 ? Arm::ours : Arm::native;
-    return begin_cycle(std::min(wanted.rest, whole_looks(knowledge.free)), wanted.pairs);
+    return begin_cycle(std::min(wanted.rest, whole_looks(knowledge.free)), wanted.trial);
   }
   knowledge.free = 0;
-  if (mode_ == Mode::watches) return begin_cycle(wanted.rest, wanted.pairs);
+  if (mode_ == Mode::watches) return begin_cycle(wanted.rest, wanted.trial);
   plan_counted(knowledge, wanted);
 }
 
@@ -319,7 +330,7 @@ Adaptation::Cycle Adaptation::wanted_cycle(const Knowledge& knowledge, bool move
   const bool sure = ratio.high * before.dearer < (before.changed ? kMuchLess : 1);
   const double known = ratio.high < kMuchLess ? 1 : knowledge.costs[index_of(Arm::ours)].calls() / kRemembered;
   const double try_every = known * std::max<double>(kTrialEvery, kBlock * (1 / ratio.value - 1) / kTrialCost);
-  return {rest, !trusted ? kPairs : sure && since_trial_ + rest < try_every ? 0 : 1};
+  return {rest, {!trusted ? kPairs : sure && since_trial_ + rest < try_every ? 0 : 1}};
 }
 
 void Adaptation::plan_counted(const Knowledge& knowledge, const Cycle& wanted) {
@@ -328,7 +339,8 @@ void Adaptation::plan_counted(const Knowledge& knowledge, const Cycle& wanted) {
   const auto affordable = [&](int calls, double ratio_at_most) {
     return calls * (ratio_at_most - 1) * knowledge.native_ns <= budget_ns();
   };
-  auto [rest, pairs] = wanted;
+  int rest = wanted.rest;
+  int pairs = wanted.trial.pairs;
   resting_ = Arm::native;
   if (trusted && ratio.value < 1) {
     const double at_most = std::max(ratio.high, kUnseen);
@@ -339,7 +351,7 @@ void Adaptation::plan_counted(const Knowledge& knowledge, const Cycle& wanted) {
   const double dearest = trusted ? ratio.high : std::max(ratio.value, kUnseen);
   while (resting_ == Arm::native && pairs > 0 && !affordable(pairs * kBlock, dearest)) --pairs;
   if (rest == 0 && pairs == 0) rest = kFirstRest;
-  begin_cycle(rest, pairs);
+  begin_cycle(rest, {pairs});
 }
 
 }  // namespace stretto

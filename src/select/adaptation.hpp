@@ -2,11 +2,11 @@
 //
 // A conservative bandit (Wu, Shariff, Lattimore, Szepesvari: Conservative Bandits, ICML 2016): native is the arm that
 // the promise is measured by. Stretto's is played where it is taken to be cheaper, and only as long as all calls
-// together, were it dearer by half of what is not sure, cost at most 1 + kBehind of what native would have.
+// together, were it dearer by most of what is not sure, cost at most 1 + kBehind of what native would have.
 // What is not counted is what the calls cost that learn what both cost, the first time that ranks arrive in such a way.
 //
 // The first calls of all are Stretto's, as the rule has it, so that a program of few calls does not pay for a lesson.
-// The lesson comes within the first hundred.
+// The lesson comes within the first hundred. It begins with a short trial: where Stretto's takes half, that tells.
 //
 // Calls go in cycles. In a cycle they rest on one arm, some of them measured; then may come a trial, pairs of blocks
 // with either arm, so that what drifts in the program cancels. Then the ranks tell each other what they have seen of
@@ -18,6 +18,7 @@
 // A function of what it is told, in IEEE's basic operations: ranks that are told the same choose the same.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +29,7 @@ namespace stretto {
 /// What the ranks have seen of a call, together.
 struct SeenCall {
   std::int64_t skew_ns = 0;  // from the first arrival to the last
-  std::int64_t cost_ns = 0;  // from the last arrival to the last exit
+  std::int64_t cost_ns = 0;  // from the last arrival to the last exit; see SightView::seen
 };
 
 /// How far apart ranks arrive, measured by what a native call takes: the MIF of Alizadeh 2021, 7.2.6.
@@ -54,9 +55,11 @@ class MeanCost {
   void fade(double to_calls);
   double calls() const { return calls_; }
   double mean_ns() const { return sum_ / calls_; }
-  /// Of the logarithms: their mean, and the variance of that.
+  /// Of the logarithms: their mean, how they differ from that (squared), and the variance of the mean, where they
+  /// differ by `spread2` at least.
   double level() const { return logarithms_ / calls_; }
-  double variance() const;
+  double spread2() const;
+  double variance(double least_spread2 = 0) const { return std::max(spread2(), least_spread2) / (calls_ - 1); }
 
  private:
   double calls_ = 0;
@@ -72,6 +75,7 @@ class Adaptation {
   static constexpr double kBehind = 0.01;     // of native's total
   static constexpr double kOverhead = 0.005;  // the same
   static constexpr int kBlock = 8;            // calls
+  static constexpr int kProbe = 4;            // the same, where nothing is known
   static constexpr int kPairs = 2;            // of blocks, where too little is known
   static constexpr int kMostPairs = 4;        // the same, where lessons come late
   static constexpr int kFree = 100;           // calls under each arrival class whose cost is not counted
@@ -102,7 +106,7 @@ class Adaptation {
   /// A lesson comes `learn_after` calls after its measured calls, or later: see pass(). `soon`: no later.
   explicit Adaptation(int learn_after, bool soon = true, Mode mode = Mode::chooses)
       : learn_after_(learn_after), soon_(soon), mode_(mode) {
-    begin_cycle(shortest_rest(), mode == Mode::listens ? 0 : soon ? kPairs : kMostPairs);
+    begin_cycle(shortest_rest(), mode == Mode::listens ? Trial{} : Trial{1, kProbe});
   }
   /// Before the first call: what a native one is taken to cost, until one has been seen.
   void expect_native(double native_ns);
@@ -170,16 +174,23 @@ class Adaptation {
     Ratio ratio() const;
   };
 
+  struct Trial {
+    int pairs = 0;       // of blocks
+    int block = kBlock;  // calls
+    int calls() const { return 2 * block * pairs; }
+  };
   struct Cycle {
-    int rest = 0;   // calls
-    int pairs = 0;  // of blocks
+    int rest = 0;  // calls
+    Trial trial;
   };
   // Whoever only listens has nothing to lose by a lesson but what it takes.
   int shortest_rest() const { return mode_ == Mode::listens ? kLooks : kFirstRest; }
+  // Where lessons come late there are not many within the calls that are not counted.
+  int lessons_pairs() const { return soon_ ? kPairs : kMostPairs; }
   int patience() const { return mode_ == Mode::listens ? kLooks / 2 : kPatience; }
-  void begin_cycle(int rest, int pairs);
+  void begin_cycle(int rest, const Trial& trial);
   void place();
-  static Arm arm_of_trial(int call);
+  Arm arm_of_trial(int call) const;
   void note(std::span<const SeenCall> rest, std::span<const SeenCall> trial, Knowledge& knowledge) const;
   Rest note_rest(std::span<const SeenCall> rest, Knowledge& knowledge) const;
   ArrivalClass class_at(double apart) const;
@@ -195,7 +206,7 @@ class Adaptation {
   const Mode mode_;
   // Of the cycle, in calls.
   int rest_ = 0;
-  int trial_ = 0;
+  Trial trial_;
   int position_ = 0;
   int waited_ = 0;       // in the latest, for its lesson
   int since_trial_ = 0;  // of cycles before
@@ -209,7 +220,7 @@ class Adaptation {
   ArrivalClass class_ = ArrivalClass::balanced;
   std::int64_t ours_ = 0;
   double native_total_ns_ = 0;  // that all calls would have taken natively
-  double owed_ns_ = 0;          // by which they have cost more, half of what is not sure included
+  double owed_ns_ = 0;          // by which they have cost more, most of what is not sure included
   Savings savings_;
 };
 

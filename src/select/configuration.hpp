@@ -57,10 +57,11 @@ enum class Background {
 
 /// What comes of what calls have taken (select/adaptation.hpp).
 enum class Adapt {
-  off,     // nothing is measured
-  listen,  // between nodes, how ranks come to calls, for what serves those that come late
-  watch,   // what calls take, too, is told at the end of the job
-  on       // and chooses
+  off,        // nothing is measured
+  listen,     // between nodes, how ranks come to calls, for what serves those that come late
+  automatic,  // between nodes what calls take chooses, too
+  watch,      // on a node as well; what is saved is told at the end of the job, and nothing is chosen by it
+  on          // and chooses
 };
 
 class TunedRules;
@@ -80,11 +81,11 @@ struct Configuration {
   std::string rules_file;                   // STRETTO_RULES, as `stretto tune` writes it; empty: none
   std::shared_ptr<const TunedRules> rules;  // what the file has; null where there is none, or it is of no use here
   ProfileSettings profile;
-  bool remote_words = false;    // STRETTO_REMOTE_WORDS, or a choice needs them: made in MPI_Init, for rendezvous_tree
-  Adapt adapt = Adapt::listen;  // STRETTO_ADAPT
-  std::string memory;           // STRETTO_MEMORY, a directory for what it learns; empty: that ends with the job
-  bool check = false;           // STRETTO_CHECK: all ranks compare their calls before they make them
-  bool verbose = false;         // STRETTO_VERBOSE
+  bool remote_words = false;  // STRETTO_REMOTE_WORDS, or a choice needs them: made in MPI_Init, for rendezvous_tree
+  Adapt adapt = Adapt::automatic;  // STRETTO_ADAPT
+  std::string memory;              // STRETTO_MEMORY, a directory for what it learns; empty: that ends with the job
+  bool check = false;              // STRETTO_CHECK: all ranks compare their calls before they make them
+  bool verbose = false;            // STRETTO_VERBOSE
 
   Choice& choice(Collective collective, Form form = Form::blocking) {
     return choices[static_cast<std::size_t>(form)][static_cast<std::size_t>(collective)];

@@ -207,6 +207,28 @@ bool may_serve(const Configuration& configuration, Collective collective, std::s
   return false;
 }
 
+bool adapts(const Configuration& configuration, Collective collective, const Forecast* forecast) {
+  if (configuration.adapt == Adapt::off || configuration.choice(collective).kind != Choice::Kind::by_rule) return false;
+  if (configuration.deterministic && sums(collective)) return false;
+  if (configuration.adapt >= Adapt::watch) return true;
+  if (forecast == nullptr) return false;
+  return configuration.adapt == Adapt::automatic || forecast->goes_by_arrivals(collective);
+}
+
+Adaptation::Mode mode_of(Adapt adapt) {
+  switch (adapt) {
+    case Adapt::automatic:
+    case Adapt::on:
+      return Adaptation::Mode::chooses;
+    case Adapt::watch:
+      return Adaptation::Mode::watches;
+    case Adapt::off:
+    case Adapt::listen:
+      break;
+  }
+  return Adaptation::Mode::listens;
+}
+
 bool can_serve(const Algorithm& algorithm, const CallFacts& facts) {
   if (algorithm.needs.commutative && !facts.commutative) return false;
   if (algorithm.begins_ahead && !facts.may_begin_ahead) return false;

@@ -49,6 +49,12 @@ inline constexpr std::size_t kAnyBytes = ~std::size_t{0};
 bool may_serve(const Configuration& configuration, Collective collective, std::size_t bytes = kAnyBytes, int ranks = 2,
                bool one_node = false);
 
+/// Whether what calls of a collective take, or how ranks come to them, decides what serves the next ones
+/// (select/adaptation.hpp); `forecast`: of the communicator, nullptr on one node. The same on all ranks.
+bool adapts(const Configuration& configuration, Collective collective, const Forecast* forecast);
+/// In which way, where it does.
+Adaptation::Mode mode_of(Adapt adapt);
+
 /// Whether the algorithm can serve the call at all.
 bool can_serve(const Algorithm& algorithm, const CallFacts& facts);
 

@@ -1,13 +1,14 @@
 #include "select/sight_view.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace stretto {
 
-SightView SightView::of(const Sight& call, std::int64_t ahead_ns) {
-  return {call.arrival_ns - ahead_ns, call.arrival_ns - ahead_ns, call.exit_ns - ahead_ns,
-          call.exit_ns - call.arrival_ns};
+SightView SightView::of(const Sight& call) {
+  const std::int64_t took_ns = call.exit_ns - call.arrival_ns;
+  return {call.arrival_ns, call.arrival_ns, call.exit_ns, took_ns, took_ns};
 }
 
 // Of two that came at once the longer call.
@@ -18,10 +19,15 @@ void SightView::add(const SightView& theirs) {
   }
   first_arrival_ns = std::min(first_arrival_ns, theirs.first_arrival_ns);
   last_exit_ns = std::max(last_exit_ns, theirs.last_exit_ns);
+  took_ns += theirs.took_ns;
 }
 
-SeenCall SightView::seen(bool one_clock) const {
-  return {last_arrival_ns - first_arrival_ns, one_clock ? last_exit_ns - last_arrival_ns : last_took_ns};
+SeenCall SightView::seen(bool one_clock, int may_leave) const {
+  const std::int64_t skew_ns = last_arrival_ns - first_arrival_ns;
+  const std::int64_t left_ns = one_clock ? last_exit_ns - last_arrival_ns : last_took_ns;
+  if (may_leave == 0) return {skew_ns, left_ns};
+  const double mean_ns = static_cast<double>(took_ns) / may_leave;
+  return {skew_ns, std::llround(std::sqrt(static_cast<double>(std::max<std::int64_t>(left_ns, 1)) * mean_ns))};
 }
 
 }  // namespace stretto

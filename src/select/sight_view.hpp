@@ -10,18 +10,21 @@ namespace stretto {
 
 /// What some ranks have seen of a call together. Times are on one clock, as well as that is known.
 struct SightView {
-  std::int64_t first_arrival_ns;
-  std::int64_t last_arrival_ns;
-  std::int64_t last_exit_ns;
-  std::int64_t last_took_ns;  // the call of whoever came last
+  std::int64_t first_arrival_ns = 0;
+  std::int64_t last_arrival_ns = 0;
+  std::int64_t last_exit_ns = 0;
+  std::int64_t last_took_ns = 0;  // the call of whoever came last
+  std::int64_t took_ns = 0;       // the calls of all of them together
 
-  /// Of one rank, whose clock is `ahead_ns` ahead.
-  static SightView of(const Sight& call, std::int64_t ahead_ns);
+  /// Of one rank.
+  static SightView of(const Sight& call);
   /// And others'; in whichever order, the result is the same.
   void add(const SightView& theirs);
-  /// Of all ranks. Between clocks that differ the order of arrival is all that is sure enough: then the cost is what
-  /// the last one spends in the call.
-  SeenCall seen(bool one_clock) const;
+  /// Of all ranks. Between clocks that differ the order of arrival is all that is sure enough: then what is left once
+  /// the last has come is what that one spends in the call. That is the cost of a call that all wait in for all; where
+  /// ranks need not wait (`may_leave`: how many they are; 0: all wait) it is the geometric mean of that and of what they
+  /// spend in the call in the mean, as in `stretto tune`.
+  SeenCall seen(bool one_clock, int may_leave) const;
 };
 
 }  // namespace stretto

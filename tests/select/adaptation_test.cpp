@@ -262,7 +262,7 @@ TEST(Adaptation, BeginsWithOurs) {
     if (adaptation.pass(true) == Adaptation::Due::lesson) break;
   }
   EXPECT_LT(calls, 60) << "nothing is learnt in time for a second try within the first hundred calls";
-  EXPECT_EQ(native, Adaptation::kPairs * Adaptation::kBlock);
+  EXPECT_EQ(native, Adaptation::kProbe);
 }
 
 // Of calls that pass quietly nothing is to be noted; whoever skips them is where whoever passes each one is.

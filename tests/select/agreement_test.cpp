@@ -94,7 +94,7 @@ struct Agreed {
         meets_soon(sometimes(random, 2)),
         one_clock(nodes == 1) {
     configuration.deterministic = sometimes(random, 4);
-    constexpr Adapt kAdapts[] = {Adapt::off, Adapt::listen, Adapt::watch, Adapt::on, Adapt::on};
+    constexpr Adapt kAdapts[] = {Adapt::off, Adapt::listen, Adapt::automatic, Adapt::watch, Adapt::on};
     configuration.adapt = one_of(random, kAdapts);
     if (sometimes(random, 8)) lessons.resize(1 + below(random, lessons.size()));
     for (const Algorithm& algorithm : algorithms()) {
@@ -132,12 +132,10 @@ class VirtualRank {
     const NodeLayout layout{agreed.ranks, agreed.nodes, Placement::side_by_side, agreed.boards};
     forecast_ = std::make_unique<Forecast>(machine.machine, layout, kBesideOpenMpi);
     const EarlierRuns lessons = read_earlier_runs(agreed.lessons, "lessons", error = "").runs;
-    using Mode = Adaptation::Mode;
-    const Adapt adapt = agreed.configuration.adapt;
-    const Mode mode = adapt == Adapt::on ? Mode::chooses : adapt == Adapt::watch ? Mode::watches : Mode::listens;
+    const Adaptation::Mode mode = mode_of(agreed.configuration.adapt);
     for (std::size_t kind = 0; kind < kKinds; ++kind) {
       Adaptation& made = kinds_[kind].emplace(agreed.meets_soon ? 1 : 16, agreed.meets_soon, mode);
-      if (mode == Mode::listens) made.expect_native(forecast_->native_ns(collective_of(kind), bytes_of(kind)));
+      if (mode == Adaptation::Mode::listens) made.expect_native(forecast_->native_ns(collective_of(kind), bytes_of(kind)));
       if (lessons.contains(kLessons)) made.recall(lessons.at(kLessons));
     }
   }
@@ -151,8 +149,7 @@ class VirtualRank {
     if (rules_) facts.tuned = &*rules_;
     facts.shared_nodes = {agreed_.boards ? agreed_.nodes : 0, false, agreed_.boards};
     const Algorithm* chosen = choose(agreed_.configuration, facts);
-    const Adapt adapt = agreed_.configuration.adapt;
-    is_kept_ = chosen != nullptr && (adapt >= Adapt::watch || (adapt == Adapt::listen && agreed_.nodes > 1));
+    is_kept_ = chosen != nullptr && adapts(agreed_.configuration, facts.collective, facts.forecast);
     if (!is_kept_) return chosen == nullptr ? "native" : std::string(chosen->name);
     catch_up(*kinds_[kind]);
     if (kinds_[kind]->arm() == Adaptation::Arm::native) return "native";
@@ -174,18 +171,21 @@ class VirtualRank {
     }
     return kinds_[kind]->pass(all_have_told);
   }
-  // What it tells of the kind's calls. Its clock is ahead by as much as it believes.
+  // What it tells of the kind's calls: from when on it counts the others know as well as it does, on several nodes
+  // nearly.
   std::vector<SightView> tell(std::size_t kind) {
     const auto wrong_ns = agreed_.one_clock ? 0 : static_cast<std::int64_t>(below(random_, 30'000));
     const std::int64_t believed_ns = clock_ahead_ns_ + wrong_ns;
     std::vector<SightView> told;
-    for (const Sight& call : seen_[kind]) told.push_back(SightView::of(call, believed_ns));
+    for (const Sight& call : seen_[kind])
+      told.push_back(SightView::of({call.arrival_ns - believed_ns, call.exit_ns - believed_ns}));
     seen_[kind].clear();
     return told;
   }
   void learn(std::size_t kind, const std::vector<SightView>& all, std::int64_t cost_ns) {
     std::vector<SeenCall> seen;
-    for (const SightView& call : all) seen.push_back(call.seen(agreed_.one_clock));
+    const int may_leave = meets_all(collective_of(kind), bytes_of(kind)) ? 0 : agreed_.ranks;
+    for (const SightView& call : all) seen.push_back(call.seen(agreed_.one_clock, may_leave));
     kinds_[kind]->learn(seen, cost_ns);
   }
 

@@ -150,6 +150,7 @@ def tune_session(arguments: argparse.Namespace, launcher: list[str], find_calls:
     for variable in ("STRETTO_ADAPT", *(f"STRETTO_{collective.upper()}" for collective in COLLECTIVES)):
         if variable in os.environ:
             raise UsageError(f"{variable} is set, so the default is not what it is: unset it")
+    os.environ["STRETTO_ADAPT"] = "listen"  # what is chosen by what calls take changes from call to call
     budget_s = None if arguments.budget is None else parse_budget_s(arguments.budget)
     with cluster_if(arguments.nodes, arguments.rate) as nodes:
         return _find_rules(launcher, find_calls, arguments.seed, budget_s, output, nodes)

@@ -4,7 +4,6 @@
 #include "mpi/calls/call_check.hpp"
 #include "mpi/calls/wrong_use.hpp"
 #include "mpi/entry/functions.hpp"
-#include "select/forecast.hpp"
 
 namespace stretto::mpi {
 
@@ -53,14 +52,8 @@ const Algorithm* Interception::choose_for(const CallOutline& call) const {
 
 // Whether the MPI library is to serve a call that Stretto could.
 bool Interception::is_left_by_experience(const CallOutline& call) {
-  const Configuration& configuration = runtime_.configuration();
   Engine& engine = *communicator_->engine;
-  if (configuration.adapt == Adapt::off || configuration.choice(collective_).kind != Choice::Kind::by_rule)
-    return false;
-  if (configuration.deterministic && sums(collective_)) return false;
-  if (configuration.adapt == Adapt::listen &&
-      (engine.forecast() == nullptr || !engine.forecast()->goes_by_arrivals(collective_)))
-    return false;
+  if (!adapts(runtime_.configuration(), collective_, engine.forecast())) return false;
   return is_left_by(runtime_.experience_of(engine, collective_, call.bytes()));
 }
 

@@ -7,7 +7,6 @@
 #include "mpi/engine/background.hpp"
 #include "mpi/engine/machine.hpp"
 #include "mpi/places/discovery.hpp"
-#include "mpi/profile/clock_sync.hpp"
 #include "transport/shm/mailboxes.hpp"
 #include "transport/shm/shared_words.hpp"
 
@@ -244,12 +243,8 @@ void Engine::begin_experience(Lessons& lessons) {
     means.sights = share_->sights();
     means.board = &share_->board();
   }
-  notes_meetings_ = lessons.mode() == Adaptation::Mode::listens;
-  if (notes_meetings_) {
-    meetings_.left_ns = monotonic_ns();
-  } else if (!means.one_clock) {
-    means.clock_offset_ns = compare_clocks(*channel_, nodes_).offset_ns;
-  }
+  notes_meetings_ = !means.one_clock;
+  if (notes_meetings_) meetings_.left_ns = monotonic_ns();
   experience_ = std::make_unique<Experience>(means, lessons);
 }
 

@@ -38,7 +38,8 @@ class Experience::Kind {
     front_.arrivals_ = adaptation_.arrivals();
     front_.quiet_ = adaptation_.quiet();
   }
-  // From when on times are told. Those who listen need no clock in common: all left the latest meeting together.
+  // From when on times are told: without a clock in common, all left the latest meeting together. A call that is one
+  // itself has been left by then.
   std::int64_t begin_ns() const { return means_.meetings.left_ns; }
   void count(int calls);
   void catch_up();
@@ -74,6 +75,7 @@ std::unique_ptr<Experience::Kind> Experience::make(Collective collective, std::s
                                                    Forecast* forecast) {
   const auto length = static_cast<std::size_t>(std::bit_width(bytes));
   const bool meets = meets_all(collective, bytes);
+  const int may_leave = meets ? 0 : means_.ranks;
   const bool listens = lessons_.mode() == Adaptation::Mode::listens;
   Adapted& adapted = lessons_.of(collective);
   const auto adaptation = [&](int learn_after) {
@@ -85,11 +87,11 @@ std::unique_ptr<Experience::Kind> Experience::make(Collective collective, std::s
   const std::size_t number = made_++;
   Front* const front = beside.is_taken() ? nullptr : &beside;
   if (means_.sights != nullptr && number < Sights::kKinds) {
-    auto exchange = std::make_unique<NodeSightExchange>(*means_.sights, number);
+    auto exchange = std::make_unique<NodeSightExchange>(*means_.sights, number, may_leave);
     return std::make_unique<Kind>(means_, std::move(exchange), adaptation(kSoon), adapted, length, front);
   }
-  auto exchange = std::make_unique<MessageSightExchange>(means_.comm, lessons_.reduction(), means_.one_clock,
-                                                         means_.clock_offset_ns);
+  auto exchange =
+      std::make_unique<MessageSightExchange>(means_.comm, lessons_.reduction(), means_.one_clock, may_leave);
   return std::make_unique<Kind>(means_, std::move(exchange), adaptation(listens ? kListens : kLater), adapted, length,
                                 front);
 }

@@ -34,7 +34,7 @@ class Experience {
   /// Calls that have ended here, and that no rank leaves before all have come to them; the same on all ranks.
   struct Meetings {
     std::uint64_t count = 0;
-    std::int64_t left_ns = 0;  // when this rank left the latest, where that is looked for
+    std::int64_t left_ns = 0;  // when this rank left the latest; 0 where ranks have one clock
   };
   /// What ranks tell each other through: `sights` where there are some, all else where not, or of kinds beyond those.
   /// `board` is that of all ranks, or null.
@@ -45,7 +45,6 @@ class Experience {
     int ranks = 0;
     int nodes = 1;
     bool one_clock = true;
-    std::int64_t clock_offset_ns = 0;
     const Meetings& meetings;
   };
   Experience(const Means& means, Lessons& lessons);

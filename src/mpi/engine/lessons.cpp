@@ -5,6 +5,7 @@
 #include <string>
 
 #include "mpi/engine/world.hpp"
+#include "select/rules.hpp"
 
 namespace stretto::mpi {
 namespace {
@@ -47,10 +48,10 @@ void Adapted::report(Collective collective) const {
 }
 
 void Lessons::open(const Configuration& configuration, const World& world) {
-  using Mode = Adaptation::Mode;
   const Adapt adapt = configuration.adapt;
-  mode_ = adapt == Adapt::on ? Mode::chooses : adapt == Adapt::watch ? Mode::watches : Mode::listens;
-  if (adapt >= Adapt::watch || (adapt == Adapt::listen && !world.one_node())) reduction_.open();
+  mode_ = mode_of(adapt);
+  is_told_ = adapt >= Adapt::watch || configuration.verbose;
+  if (adapt >= Adapt::watch || (adapt != Adapt::off && !world.one_node())) reduction_.open();
   if (!configuration.memory.empty()) earlier_ = file_.open(configuration.memory, world);
 }
 
@@ -74,6 +75,7 @@ void Lessons::keep(const KindOfCalls& kind, const Adaptation::Learnt& learnt) {
 }
 
 void Lessons::report() const {
+  if (!is_told_) return;
   for (const Collective collective : kCollectives) adapted_[static_cast<std::size_t>(collective)].report(collective);
 }
 

@@ -72,6 +72,7 @@ class Lessons {
 
  private:
   Adaptation::Mode mode_ = Adaptation::Mode::listens;
+  bool is_told_ = false;  // at the end of the job
   SightReduction reduction_;
   std::array<Adapted, std::size(kCollectives)> adapted_{};
   LessonFile file_;

@@ -28,7 +28,7 @@ Heard NodeSightExchange::hear() {
     const Sights::Told told = sights_.told(kind_, number_, rank, calls_);
     heard.cost_ns = std::max(heard.cost_ns, told.cost_ns);
     for (std::size_t call = 0; call < calls_; ++call) {
-      const SightView theirs = SightView::of(told.calls[call], 0);
+      const SightView theirs = SightView::of(told.calls[call]);
       if (rank == 0) {
         all.push_back(theirs);
       } else {
@@ -36,7 +36,7 @@ Heard NodeSightExchange::hear() {
       }
     }
   }
-  for (const SightView& call : all) heard.calls.push_back(call.seen(true));
+  for (const SightView& call : all) heard.calls.push_back(call.seen(true, may_leave_));
   cost_ns_ = monotonic_ns() - begin_ns;
   return heard;
 }
@@ -55,8 +55,8 @@ void SightReduction::close() {
 
 void MessageSightExchange::tell(std::span<const Sight> mine) {
   told_.clear();
-  for (const Sight& call : mine) told_.push_back(SightView::of(call, clock_offset_ns_));
-  told_.push_back({0, 0, cost_ns_, 0});
+  for (const Sight& call : mine) told_.push_back(SightView::of(call));
+  told_.push_back({.last_exit_ns = cost_ns_});
   const std::int64_t begin_ns = monotonic_ns();
   all_.resize(told_.size());
   PMPI_Iallreduce(told_.data(), all_.data(), static_cast<int>(told_.size()), reduction_.type(), reduction_.operation(),
@@ -75,7 +75,7 @@ Heard MessageSightExchange::hear() {
   Heard heard;
   heard.cost_ns = all_.back().last_exit_ns;
   all_.pop_back();
-  for (const SightView& call : all_) heard.calls.push_back(call.seen(one_clock_));
+  for (const SightView& call : all_) heard.calls.push_back(call.seen(one_clock_, may_leave_));
   return heard;
 }
 

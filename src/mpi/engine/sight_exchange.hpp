@@ -33,13 +33,16 @@ class SightExchange {
 
 class NodeSightExchange final : public SightExchange {
  public:
-  NodeSightExchange(Sights& sights, std::size_t kind) : sights_(sights), kind_(kind) {}
+  /// `may_leave`: as in SightView::seen.
+  NodeSightExchange(Sights& sights, std::size_t kind, int may_leave)
+      : sights_(sights), kind_(kind), may_leave_(may_leave) {}
   void tell(std::span<const Sight> mine) override;
   Heard hear() override;
 
  private:
   Sights& sights_;
   std::size_t kind_;
+  int may_leave_;
   std::uint64_t number_ = 0;
   std::size_t calls_ = 0;
   std::int64_t cost_ns_ = 0;
@@ -59,12 +62,12 @@ class SightReduction {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// Over `comm`, the program's: all its ranks are in a collective there, so nothing else can be meant. `one_clock`:
-/// whether all ranks have the same; theirs is `clock_offset_ns` ahead of that of rank 0.
+/// Over `comm`, the program's: all its ranks are in a collective there, so nothing else can be meant. `one_clock`,
+/// `may_leave`: as in SightView::seen.
 class MessageSightExchange final : public SightExchange {
  public:
-  MessageSightExchange(MPI_Comm comm, const SightReduction& reduction, bool one_clock, std::int64_t clock_offset_ns)
-      : comm_(comm), reduction_(reduction), one_clock_(one_clock), clock_offset_ns_(clock_offset_ns) {}
+  MessageSightExchange(MPI_Comm comm, const SightReduction& reduction, bool one_clock, int may_leave)
+      : comm_(comm), reduction_(reduction), one_clock_(one_clock), may_leave_(may_leave) {}
   void tell(std::span<const Sight> mine) override;
   Heard hear() override;
   void finish() override;
@@ -73,7 +76,7 @@ class MessageSightExchange final : public SightExchange {
   MPI_Comm comm_;
   const SightReduction& reduction_;
   bool one_clock_;
-  std::int64_t clock_offset_ns_;
+  int may_leave_;
   std::int64_t cost_ns_ = 0;     // what the latest exchange has taken this rank, but for waiting
   std::vector<SightView> told_;  // while the exchange is under way; the last one's exit is cost_ns_
   std::vector<SightView> all_;   // of all ranks together
