@@ -133,6 +133,7 @@ void Adaptation::recall(const Learnt& learnt) {
     }
   }
   class_ = learnt.arrivals;
+  is_class_known_ = true;
   const Knowledge& latest = known_[static_cast<std::size_t>(class_)];
   if (!latest.trusted()) return;
   if (mode_ == Mode::chooses) resting_ = latest.ratio().value < 1 ? Arm::ours : Arm::native;
@@ -167,7 +168,7 @@ void Adaptation::place() {
 // Looks are at the end of equal parts of a rest: the first call after a lesson finds its code cold.
 int Adaptation::quiet() const {
   const int told = rest_ + trial_.calls();
-  if (position_ >= told && !soon_) return patience() - 1 - (position_ - told) % patience();
+  if (position_ >= told && !soon_) return kPatience - 1 - (position_ - told) % kPatience;
   if (position_ >= rest_) return 0;
   const int part = rest_ / kLooks;
   return part - 1 - position_ % part;
@@ -244,8 +245,9 @@ void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
                            : sees_native  ? mean_cost(rest)
                                           : known_[static_cast<std::size_t>(class_)].native_ns;
   const ArrivalClass now = class_at(median_of(seen, &SeenCall::skew_ns) / native_ns);
-  const bool moved = now != class_;
+  const bool moved = is_class_known_ && now != class_;
   class_ = now;
+  is_class_known_ = true;
   Knowledge& knowledge = known_[static_cast<std::size_t>(now)];
   Rest at_rest = rest.empty() ? Rest{} : note_rest(rest, knowledge);
   const Ratio known = knowledge.ratio();
@@ -311,9 +313,9 @@ void Adaptation::plan(Knowledge& knowledge, bool moved, const Rest& before) {
     return begin_cycle(0, is_known ? Trial{std::min(lessons_pairs(), knowledge.free / (2 * kBlock))} : Trial{1, kProbe});
   }
   const Cycle wanted = wanted_cycle(knowledge, moved, before);
-  if (is_free && mode_ == Mode::chooses) {  // nothing need have been saved for it
+  if (knowledge.free >= kLooks && !in_doubt && mode_ == Mode::chooses) {  // nothing need have been saved for it
     resting_ = knowledge.ratio().value < 1 ? Arm::ours : Arm::native;
-    return begin_cycle(std::min(wanted.rest, whole_looks(knowledge.free)), wanted.trial);
+    return begin_cycle(std::min(wanted.rest, whole_looks(knowledge.free)), is_free ? wanted.trial : Trial{});
   }
   knowledge.free = 0;
   if (mode_ == Mode::watches) return begin_cycle(wanted.rest, wanted.trial);

@@ -82,7 +82,7 @@ class Adaptation {
   static constexpr int kFirstRest = 16;       // calls
   static constexpr int kLongestRest = 1024;   // calls
   static constexpr int kTrialEvery = 512;     // calls, where nothing changes and enough is known
-  static constexpr int kPatience = 16;        // calls, from one question whether a late lesson may come to the next
+  static constexpr int kPatience = 4;         // calls, from one question whether a late lesson may come to the next
   static constexpr int kLooks = 8;            // measured calls of a rest
   static constexpr std::size_t kMostMeasured = 2 * kBlock * kMostPairs + kLooks;  // calls of a cycle
 
@@ -187,7 +187,6 @@ class Adaptation {
   int shortest_rest() const { return mode_ == Mode::listens ? kLooks : kFirstRest; }
   // Where lessons come late there are not many within the calls that are not counted.
   int lessons_pairs() const { return soon_ ? kPairs : kMostPairs; }
-  int patience() const { return mode_ == Mode::listens ? kLooks / 2 : kPatience; }
   void begin_cycle(int rest, const Trial& trial);
   void place();
   Arm arm_of_trial(int call) const;
@@ -218,6 +217,7 @@ class Adaptation {
 
   std::array<Knowledge, kArrivalClasses> known_{};  // by arrival class
   ArrivalClass class_ = ArrivalClass::balanced;
+  bool is_class_known_ = false;
   std::int64_t ours_ = 0;
   double native_total_ns_ = 0;  // that all calls would have taken natively
   double owed_ns_ = 0;          // by which they have cost more, most of what is not sure included

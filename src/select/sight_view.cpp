@@ -27,6 +27,7 @@ SeenCall SightView::seen(bool one_clock, int may_leave) const {
   const std::int64_t left_ns = one_clock ? last_exit_ns - last_arrival_ns : last_took_ns;
   if (may_leave == 0) return {skew_ns, left_ns};
   const double mean_ns = static_cast<double>(took_ns) / may_leave;
+  if (!one_clock) return {skew_ns, std::llround(mean_ns)};
   return {skew_ns, std::llround(std::sqrt(static_cast<double>(std::max<std::int64_t>(left_ns, 1)) * mean_ns))};
 }
 

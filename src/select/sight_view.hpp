@@ -20,10 +20,11 @@ struct SightView {
   static SightView of(const Sight& call);
   /// And others'; in whichever order, the result is the same.
   void add(const SightView& theirs);
-  /// Of all ranks. Between clocks that differ the order of arrival is all that is sure enough: then what is left once
-  /// the last has come is what that one spends in the call. That is the cost of a call that all wait in for all; where
-  /// ranks need not wait (`may_leave`: how many they are; 0: all wait) it is the geometric mean of that and of what they
-  /// spend in the call in the mean, as in `stretto tune`.
+  /// Of all ranks. The cost of a call that all wait in for all is what is left once the last has come; where ranks need
+  /// not wait (`may_leave`: how many they are; 0: all wait) the geometric mean of that and of what they spend in the
+  /// call in the mean, as in `stretto tune`. Between clocks that differ the order of arrival is all that is sure
+  /// enough: then it is what the last one spends in the call, and where ranks need not wait, so that who is last has
+  /// long left, what they spend in the mean.
   SeenCall seen(bool one_clock, int may_leave) const;
 };
 

@@ -10,9 +10,8 @@ namespace stretto::mpi {
 namespace {
 
 static_assert(Adaptation::kMostMeasured <= Sights::kMostCalls);
-constexpr int kSoon = 1;     // calls, from a telling to the lesson
-constexpr int kLater = 16;   // the same, by messages: these have long arrived then
-constexpr int kListens = 4;  // the same, where no lesson is soon enough
+constexpr int kSoon = 1;   // calls, from a telling to the lesson
+constexpr int kLater = 4;  // the same, by messages: these have arrived then, or do so at once
 
 }  // namespace
 
@@ -92,8 +91,7 @@ std::unique_ptr<Experience::Kind> Experience::make(Collective collective, std::s
   }
   auto exchange =
       std::make_unique<MessageSightExchange>(means_.comm, lessons_.reduction(), means_.one_clock, may_leave);
-  return std::make_unique<Kind>(means_, std::move(exchange), adaptation(listens ? kListens : kLater), adapted, length,
-                                front);
+  return std::make_unique<Kind>(means_, std::move(exchange), adaptation(kLater), adapted, length, front);
 }
 
 void Experience::close() {
