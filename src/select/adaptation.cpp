@@ -10,25 +10,26 @@
 namespace stretto {
 namespace {
 
-constexpr double kNarrow = 1;        // skew in terms of native's cost: below, ranks come together
-constexpr double kFar = 16;          // from here on, far apart
-constexpr double kBorder = 1.5;      // that such a limit is wide to each side
-constexpr double kDeviations = 3.3;  // that an interval is wide to each side
-constexpr double kMostOfMedian = 4;  // what a core loses to others is none of the arm's cost
-constexpr double kRemembered = 256;  // calls of an arm
-constexpr double kTrusted = 14;      // the same, to go by
+constexpr double kNarrow = 1;         // skew in terms of native's cost: below, ranks come together
+constexpr double kFar = 16;           // from here on, far apart
+constexpr double kBorder = 1.5;       // that such a limit is wide to each side
+constexpr double kDeviations = 3.3;   // that an interval is wide to each side
+constexpr double kMostOfMedian = 4;   // what a core loses to others is none of the arm's cost
+constexpr double kTrusted = 14;       // the same, to go by
 constexpr double kFewest = 3;         // the same, where ours is much less
 constexpr double kLeastSpread = 0.1;  // of few calls: standard deviation of the logarithms
-constexpr double kDoubtful = 14;     // the same, that are left where something has changed
-constexpr double kMuchLess = 0.8;    // ours, in terms of native: not in doubt
-constexpr double kTrialCost = 0.01;  // what trials of native may cost, of what calls take
-constexpr double kLookNs = 200;      // what it costs to measure a call
-constexpr double kCaution = 0.8;     // of what is not sure, to the account
-constexpr double kUnseen = 2;        // what our arm may come to cost in terms of native's before that is seen
-constexpr double kChanged = 6;       // the cumulative sum
-constexpr double kSlack = 0.5;       // of it, a rest
-constexpr double kLeastError = 0.1;  // of a median's logarithm
-constexpr double kMostRests = 16;    // that a level is the mean of
+constexpr double kDoubtful = 14;      // the same, that are left where something has changed
+constexpr double kMuchLess = 0.8;     // ours, in terms of native: not in doubt
+constexpr double kTrialCost = 0.01;   // what trials of native may cost, of what calls take
+constexpr double kLookNs = 200;       // what it costs to measure a call
+constexpr double kSurer = 1.5;        // deviations that a candidate must be better
+constexpr double kBetter = 0.9;       // and what it must take of what another does
+constexpr double kCaution = 0.8;      // of what is not sure, to the account
+constexpr double kUnseen = 2;         // what our arm may come to cost in terms of native's before that is seen
+constexpr double kChanged = 6;        // the cumulative sum
+constexpr double kSlack = 0.5;        // of it, a rest
+constexpr double kLeastError = 0.1;   // of a median's logarithm
+constexpr double kMostRests = 16;     // that a level is the mean of
 
 using Arm = Adaptation::Arm;
 
@@ -70,44 +71,15 @@ int whole_looks(int calls) { return calls / Adaptation::kLooks * Adaptation::kLo
 
 }  // namespace
 
-MeanCost::MeanCost(const Summary& summary) : calls_(summary.calls), sum_(summary.calls * summary.mean_ns) {
-  if (calls_ <= 0) return;
-  const double level = steady_log(std::max(summary.typical_ns, 1.0));
-  logarithms_ = calls_ * level;
-  squares_ = calls_ * (level * level + summary.spread * summary.spread);
-}
-
-MeanCost::Summary MeanCost::summary() const {
-  if (calls_ <= 0) return {};
-  const double spread = std::sqrt(std::max(squares_ / calls_ - level() * level(), 0.0));
-  return {calls_, mean_ns(), steady_exp(level()), spread};
-}
-
-void MeanCost::add(double cost_ns) {
-  calls_ += 1;
-  sum_ += cost_ns;
-  const double logarithm = steady_log(cost_ns);
-  logarithms_ += logarithm;
-  squares_ += logarithm * logarithm;
-  fade(kRemembered);
-}
-
-void MeanCost::fade(double to_calls) {
-  if (calls_ <= to_calls) return;
-  const double part = to_calls / calls_;
-  for (double* each : {&calls_, &sum_, &logarithms_, &squares_}) *each *= part;
-}
-
-double MeanCost::spread2() const { return std::max(squares_ / calls_ - level() * level(), 0.0); }
-
 bool Adaptation::Knowledge::trusted() const {
-  const double calls = std::min(costs.front().calls(), costs.back().calls());
+  const double calls = std::min(native().calls(), ours(candidate).calls());
   return calls >= kTrusted || (free > 0 && calls >= kFewest && ratio().high < kMuchLess);
 }
 
 // By the logarithms: what calls take has a long tail, which a mean of few hardly tells.
-Adaptation::Ratio Adaptation::Knowledge::ratio() const {
-  const auto& [native, ours] = costs;
+Adaptation::Ratio Adaptation::Knowledge::ratio(int which) const {
+  const MeanCost& native = costs.front();
+  const MeanCost& ours = this->ours(which);
   if (native.calls() < 2 || ours.calls() < 2) return {kUnseen, 0, kUnseen};
   const double difference = ours.level() - native.level();
   // Few calls may be alike by chance: then they are taken to differ as much as those of the other arm.
@@ -118,6 +90,19 @@ Adaptation::Ratio Adaptation::Knowledge::ratio() const {
   return {of_means, steady_exp(difference - wide), std::max(steady_exp(difference + wide), of_means)};
 }
 
+// Another takes its place where it is taken to be better by more than what is not sure.
+void Adaptation::Knowledge::choose_candidate() {
+  for (int rival = 0; rival < kCandidates; ++rival) {
+    const MeanCost& best = ours(candidate);
+    const MeanCost& theirs = ours(rival);
+    if (rival == candidate || best.calls() < kFewest || theirs.calls() < kFewest) continue;
+    const double unsure = kSurer * std::sqrt(theirs.variance(kLeastSpread * kLeastSpread) + best.variance());
+    if (theirs.mean_ns() > kBetter * best.mean_ns() || theirs.level() + unsure > best.level()) continue;
+    candidate = rival;
+    levels[index_of(Arm::ours)] = {};
+  }
+}
+
 void Adaptation::expect_native(double native_ns) {
   for (Knowledge& knowledge : known_) knowledge.native_ns = native_ns;
 }
@@ -126,6 +111,7 @@ void Adaptation::recall(const Learnt& learnt) {
   for (std::size_t at = 0; at < kArrivalClasses; ++at) {
     Knowledge& knowledge = known_[at];
     knowledge.native_ns = learnt.classes[at].native_ns;
+    knowledge.candidate = learnt.classes[at].candidate;
     for (std::size_t arm = 0; arm < knowledge.costs.size(); ++arm) {
       MeanCost::Summary summary = learnt.classes[at].costs[arm].summary();
       summary.calls = std::min(summary.calls, kDoubtful);
@@ -142,13 +128,15 @@ void Adaptation::recall(const Learnt& learnt) {
 
 Adaptation::Learnt Adaptation::learnt() const {
   Learnt learnt{.arrivals = class_, .native_ns = savings_.native_ns};
-  for (std::size_t at = 0; at < kArrivalClasses; ++at) learnt.classes[at] = {known_[at].costs, known_[at].native_ns};
+  for (std::size_t at = 0; at < kArrivalClasses; ++at)
+    learnt.classes[at] = {known_[at].costs, known_[at].candidate, known_[at].native_ns};
   return learnt;
 }
 
 void Adaptation::begin_cycle(int rest, const Trial& trial) {
   rest_ = rest;
   trial_ = trial;
+  our_candidate_ = known_[static_cast<std::size_t>(class_)].candidate;
   position_ = 0;
   place();
 }
@@ -158,10 +146,15 @@ Arm Adaptation::arm_of_trial(int call) const {
   return (call / trial_.block + 1) / 2 % 2 == 0 ? Arm::native : Arm::ours;
 }
 
+int Adaptation::candidate_of_trial(int call) const {
+  return trial_.first < 0 ? our_candidate_ : (trial_.first + call / (2 * trial_.block)) % candidates();
+}
+
 void Adaptation::place() {
   const bool rests = position_ < rest_;
   const bool trial = !rests && position_ < rest_ + trial_.calls();
   arm_ = trial ? arm_of_trial(position_ - rest_) : resting_;
+  candidate_ = trial ? candidate_of_trial(position_ - rest_) : our_candidate_;
   measured_ = trial || (rests && quiet() == 0);
 }
 
@@ -198,12 +191,16 @@ Adaptation::Due Adaptation::pass(bool all_have_told) {
 void Adaptation::note(std::span<const SeenCall> rest, std::span<const SeenCall> trial, Knowledge& knowledge) const {
   if (trial.empty()) return;
   const double rest_median_ns = rest.empty() ? 0 : median_of(rest, &SeenCall::cost_ns);
-  for (const SeenCall& call : rest) knowledge.costs[index_of(resting_)].add(cut(call, rest_median_ns));
+  const auto cost_of = [&](Arm arm, int candidate) -> MeanCost& {
+    return arm == Arm::native ? knowledge.costs.front() : knowledge.ours(candidate);
+  };
+  for (const SeenCall& call : rest) cost_of(resting_, our_candidate_).add(cut(call, rest_median_ns));
   const double median_ns = median_of(trial, &SeenCall::cost_ns);
   for (std::size_t call = 1; call < trial.size(); ++call) {
-    const Arm arm = arm_of_trial(static_cast<int>(call));
-    if (arm == arm_of_trial(static_cast<int>(call) - 1))
-      knowledge.costs[index_of(arm)].add(cut(trial[call], median_ns));
+    const auto at = static_cast<int>(call);
+    const int candidate = candidate_of_trial(at);
+    if (arm_of_trial(at) == arm_of_trial(at - 1) && candidate == candidate_of_trial(at - 1))
+      cost_of(arm_of_trial(at), candidate).add(cut(trial[call], median_ns));
   }
 }
 
@@ -211,7 +208,7 @@ void Adaptation::note(std::span<const SeenCall> rest, std::span<const SeenCall> 
 // in standard errors of the median of so many calls.
 Adaptation::Rest Adaptation::note_rest(std::span<const SeenCall> rest, Knowledge& knowledge) const {
   Level& level = knowledge.levels[index_of(resting_)];
-  const MeanCost& in_trials = knowledge.costs[index_of(resting_)];
+  const MeanCost& in_trials = knowledge.of(resting_);
   if (level.rests == 0 && in_trials.calls() > 0) level = {in_trials.level(), 1};
   const double now = steady_log(median_of(rest, &SeenCall::cost_ns));
   const double error = std::max(1.25 * deviation(rest) / std::sqrt(static_cast<double>(rest.size())), kLeastError);
@@ -241,7 +238,7 @@ void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
   Knowledge of_cycle;
   note(rest, trial, of_cycle);
   const bool sees_native = !trial.empty() || resting_ == Arm::native;
-  const double native_ns = !trial.empty() ? of_cycle.costs[index_of(Arm::native)].mean_ns()
+  const double native_ns = !trial.empty() ? of_cycle.native().mean_ns()
                            : sees_native  ? mean_cost(rest)
                                           : known_[static_cast<std::size_t>(class_)].native_ns;
   const ArrivalClass now = class_at(median_of(seen, &SeenCall::skew_ns) / native_ns);
@@ -251,8 +248,9 @@ void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
   Knowledge& knowledge = known_[static_cast<std::size_t>(now)];
   Rest at_rest = rest.empty() ? Rest{} : note_rest(rest, knowledge);
   const Ratio known = knowledge.ratio();
-  const Ratio tried = of_cycle.ratio();
-  const bool differs = !trial.empty() && knowledge.trusted() && (tried.low > known.high || tried.high < known.low);
+  const Ratio tried = of_cycle.ratio(knowledge.candidate);
+  const bool has_tried = of_cycle.ours(knowledge.candidate).calls() > 1;
+  const bool differs = has_tried && knowledge.trusted() && (tried.low > known.high || tried.high < known.low);
   at_rest.changed = at_rest.changed || differs;
   if (at_rest.changed) {
     for (MeanCost& arm : knowledge.costs) arm.fade(kDoubtful);
@@ -262,6 +260,7 @@ void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
     knowledge.levels = {};
   }
   note(rest, trial, knowledge);
+  knowledge.choose_candidate();
   if (knowledge.native_ns == 0 || sees_native) knowledge.native_ns = native_ns;
   since_trial_ = !trial.empty() ? 0 : since_trial_ + position_;
   const double at_least_ns = knowledge.native_ns * std::min(knowledge.ratio().value, 1.0);
@@ -277,27 +276,48 @@ void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
 void Adaptation::charge(const Rest& rest) {
   Knowledge& knowledge = known_[static_cast<std::size_t>(class_)];
   const double native_ns = knowledge.native_ns;
-  const Ratio ratio = knowledge.ratio();
-  const double taken = ratio.value + kCaution * (ratio.high - ratio.value);
-  const double costs = knowledge.trusted() ? taken : std::max(taken, 1.0);  // few calls pay for nothing
-  const int tried = trial_.calls() / 2;
-  const int at_rest = resting_ == Arm::ours ? position_ - trial_.calls() : 0;
-  const double more = tried * (costs - 1) + at_rest * (costs * rest.dearer - 1);
-  if (knowledge.trusted()) {
+  const MeanCost& native = knowledge.native();
+  const bool trusted = knowledge.trusted();
+  const double native_error = trusted ? steady_exp(kDeviations * std::sqrt(native.variance())) - 1 : 0;
+  double more = 0;   // of native calls: what ours are taken to have cost more
+  double saved = 0;  // what they seem to have cost less
+  double unsure = 0;
+  const auto add = [&](int calls, int candidate, double dearer) {
+    const Ratio ratio = knowledge.ratio(candidate);
+    const double taken = ratio.value + kCaution * (ratio.high - ratio.value);
+    more += calls * ((trusted ? taken : std::max(taken, 1.0)) * dearer - 1);  // few calls pay for nothing
+    saved += calls * (1 - ratio.value * dearer);
+    unsure += calls * dearer * (ratio.high - ratio.value);
+  };
+  for (int pair = 0; pair < trial_.pairs; ++pair) add(trial_.block, candidate_of_trial(2 * trial_.block * pair), 1);
+  if (resting_ == Arm::ours) add(position_ - trial_.calls(), our_candidate_, rest.dearer);
+  if (trusted) {
     // The mean of all that is remembered is less noisy than that of the latest trial, which follows drift.
-    const MeanCost& native = knowledge.costs[index_of(Arm::native)];
-    const double saved = tried * (1 - ratio.value) + at_rest * (1 - ratio.value * rest.dearer);  // of native calls
     savings_.native_ns += native.mean_ns() * position_;
     savings_.saved_ns += native.mean_ns() * saved;
-    const double native_error = steady_exp(kDeviations * std::sqrt(native.variance())) - 1;
-    savings_.unsure_ns += native.mean_ns() * ((tried + at_rest * rest.dearer) * (ratio.high - ratio.value) +
-                                              std::abs(saved) * native_error);
+    savings_.unsure_ns += native.mean_ns() * (unsure + std::abs(saved) * native_error);
   } else {
     savings_.native_ns += native_ns * position_;
   }
   owed_ns_ += native_ns * (knowledge.free > 0 ? std::min(more, 0.0) : more);
   native_total_ns_ += position_ * native_ns;
   knowledge.free = std::max(knowledge.free - position_, 0);
+}
+
+// Within the calls that are not counted, of which there are some. Where nothing is known a few calls may tell all; then
+// all candidates have their turn. Where lessons come late there are not many.
+Adaptation::Trial Adaptation::first_trial(const Knowledge& knowledge) const {
+  if (knowledge.native().calls() == 0) return {1, kProbe};
+  const int pairs = std::min(std::max(soon_ ? kPairs : kMostPairs, candidates()), knowledge.free / (2 * kBlock));
+  return {pairs, kBlock, candidates() > 1 ? knowledge.candidate : -1};
+}
+
+// Every other time with one of the others.
+Adaptation::Trial Adaptation::later_trial(Knowledge& knowledge) const {
+  const int number = knowledge.later_trials++;
+  const int others = candidates() - 1;
+  if (others == 0 || number % 2 == 0) return {1};
+  return {1, kBlock, (knowledge.candidate + 1 + number / 2 % others) % candidates()};
 }
 
 void Adaptation::plan(Knowledge& knowledge, bool moved, const Rest& before) {
@@ -309,8 +329,7 @@ void Adaptation::plan(Knowledge& knowledge, bool moved, const Rest& before) {
     // What is new is tried once it has been seen to stay.
     if (moved && !trusted) return begin_cycle(kFirstRest, {});
     if (mode_ == Mode::chooses) resting_ = Arm::native;
-    const bool is_known = knowledge.costs[index_of(Arm::native)].calls() > 0;
-    return begin_cycle(0, is_known ? Trial{std::min(lessons_pairs(), knowledge.free / (2 * kBlock))} : Trial{1, kProbe});
+    return begin_cycle(0, first_trial(knowledge));
   }
   const Cycle wanted = wanted_cycle(knowledge, moved, before);
   if (knowledge.free >= kLooks && !in_doubt && mode_ == Mode::chooses) {  // nothing need have been saved for it
@@ -323,16 +342,17 @@ void Adaptation::plan(Knowledge& knowledge, bool moved, const Rest& before) {
 }
 
 // Were nothing promised.
-Adaptation::Cycle Adaptation::wanted_cycle(const Knowledge& knowledge, bool moved, const Rest& before) const {
+Adaptation::Cycle Adaptation::wanted_cycle(Knowledge& knowledge, bool moved, const Rest& before) const {
   const bool trusted = knowledge.trusted();
   const Ratio ratio = knowledge.ratio();
   const int rest =
       whole_looks(moved || before.changed ? shortest_rest() : std::clamp(2 * rest_, kFirstRest, longest_rest_));
   // Ours may have become dearer while native has not.
   const bool sure = ratio.high * before.dearer < (before.changed ? kMuchLess : 1);
-  const double known = ratio.high < kMuchLess ? 1 : knowledge.costs[index_of(Arm::ours)].calls() / kRemembered;
+  const double known = ratio.high < kMuchLess ? 1 : knowledge.ours(knowledge.candidate).calls() / MeanCost::kRemembered;
   const double try_every = known * std::max<double>(kTrialEvery, kBlock * (1 / ratio.value - 1) / kTrialCost);
-  return {rest, {!trusted ? kPairs : sure && since_trial_ + rest < try_every ? 0 : 1}};
+  if (!trusted) return {rest, {kPairs}};
+  return {rest, sure && since_trial_ + rest < try_every ? Trial{} : later_trial(knowledge)};
 }
 
 void Adaptation::plan_counted(const Knowledge& knowledge, const Cycle& wanted) {
@@ -341,19 +361,20 @@ void Adaptation::plan_counted(const Knowledge& knowledge, const Cycle& wanted) {
   const auto affordable = [&](int calls, double ratio_at_most) {
     return calls * (ratio_at_most - 1) * knowledge.native_ns <= budget_ns();
   };
-  int rest = wanted.rest;
-  int pairs = wanted.trial.pairs;
+  auto [rest, trial] = wanted;
   resting_ = Arm::native;
   if (trusted && ratio.value < 1) {
     const double at_most = std::max(ratio.high, kUnseen);
     while (rest > 0 && !affordable(2 * rest + waited_, at_most)) rest = whole_looks(rest / 2);
     if (rest > 0) resting_ = Arm::ours;
-    if (rest == 0) pairs = kPairs;  // to come to savings soon
+    if (rest == 0) trial = {kPairs};  // to come to savings soon
   }
+  const bool is_rivals = trial.first >= 0;
+  if (is_rivals && !affordable(kBlock, std::max(knowledge.ratio(trial.first).high, kUnseen))) trial = {trial.pairs};
   const double dearest = trusted ? ratio.high : std::max(ratio.value, kUnseen);
-  while (resting_ == Arm::native && pairs > 0 && !affordable(pairs * kBlock, dearest)) --pairs;
-  if (rest == 0 && pairs == 0) rest = kFirstRest;
-  begin_cycle(rest, {pairs});
+  while (resting_ == Arm::native && trial.pairs > 0 && !affordable(trial.pairs * kBlock, dearest)) --trial.pairs;
+  if (rest == 0 && trial.pairs == 0) rest = kFirstRest;
+  begin_cycle(rest, trial);
 }
 
 }  // namespace stretto

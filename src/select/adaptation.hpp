@@ -13,16 +13,21 @@
 // the measured calls, and learn of it as soon as nobody has to be waited for. While nothing changes trials are seldom
 // and rests grow longer, until what lessons take is kOverhead of what the calls do.
 //
+// Stretto's arm is one of a few candidates, the first of which is predicted to be the best. Where that does not win at
+// once all are tried in turn, and the best of them is what competes with native; later trials are every other time with
+// one of the others.
+//
 // How the arms compare depends on how ranks arrive, so what is known is kept by arrival class.
 //
 // A function of what it is told, in IEEE's basic operations: ranks that are told the same choose the same.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+
+#include "select/mean_cost.hpp"
 
 namespace stretto {
 
@@ -35,38 +40,6 @@ struct SeenCall {
 /// How far apart ranks arrive, measured by what a native call takes: the MIF of Alizadeh 2021, 7.2.6.
 enum class ArrivalClass : std::uint8_t { balanced, uneven, far_apart };
 inline constexpr std::size_t kArrivalClasses = 3;
-
-/// What calls of one arm cost, the latest of which count most.
-class MeanCost {
- public:
-  /// For people, and for a file.
-  struct Summary {
-    double calls = 0;
-    double mean_ns = 0;
-    double typical_ns = 0;  // the geometric mean
-    double spread = 0;      // standard deviation of the logarithms
-  };
-  MeanCost() = default;
-  explicit MeanCost(const Summary& summary);
-  Summary summary() const;
-
-  void add(double cost_ns);
-  /// What follows is to count for more than what was seen.
-  void fade(double to_calls);
-  double calls() const { return calls_; }
-  double mean_ns() const { return sum_ / calls_; }
-  /// Of the logarithms: their mean, how they differ from that (squared), and the variance of the mean, where they
-  /// differ by `spread2` at least.
-  double level() const { return logarithms_ / calls_; }
-  double spread2() const;
-  double variance(double least_spread2 = 0) const { return std::max(spread2(), least_spread2) / (calls_ - 1); }
-
- private:
-  double calls_ = 0;
-  double sum_ = 0;
-  double logarithms_ = 0;
-  double squares_ = 0;  // of those
-};
 
 class Adaptation {
  public:
@@ -85,11 +58,14 @@ class Adaptation {
   static constexpr int kPatience = 4;         // calls, from one question whether a late lesson may come to the next
   static constexpr int kLooks = 8;            // measured calls of a rest
   static constexpr std::size_t kMostMeasured = 2 * kBlock * kMostPairs + kLooks;  // calls of a cycle
+  static constexpr int kCandidates = 3;                                           // of Stretto's arm
 
+  using Costs = std::array<MeanCost, 1 + kCandidates>;  // native's, and those of Stretto's candidates
   /// What is known of the arms under one arrival class.
   struct LearntOfClass {
-    std::array<MeanCost, 2> costs{};  // by arm
-    double native_ns = 0;             // of a call
+    Costs costs{};
+    int candidate = 0;     // that is Stretto's arm
+    double native_ns = 0;  // of a call
   };
   /// The same of all, for a later run to begin with.
   struct Learnt {
@@ -110,12 +86,16 @@ class Adaptation {
   }
   /// Before the first call: what a native one is taken to cost, until one has been seen.
   void expect_native(double native_ns);
+  /// The same: of how many candidates Stretto's arm may be one, by arrival class.
+  void choose_among(const std::array<int, kArrivalClasses>& candidates) { candidates_ = candidates; }
   /// Before the first call: goes by what an earlier run has learnt, which counts little, as it may have changed.
   void recall(const Learnt& learnt);
   Learnt learnt() const;
 
   /// Of the present call.
   Arm arm() const { return arm_; }
+  /// Which of the candidates Stretto's arm is, from 0.
+  int candidate() const { return candidate_; }
   bool is_measured() const { return measured_; }
   /// This call and those after it, as many, are the arm's, not measured, and nothing need be due after them.
   int quiet() const;
@@ -166,17 +146,26 @@ class Adaptation {
   };
   // Of one arrival class.
   struct Knowledge {
-    std::array<MeanCost, 2> costs{};  // by arm
-    std::array<Level, 2> levels{};
-    double native_ns = 0;  // of a call
-    int free = kFree;      // calls whose cost is not counted yet
+    Costs costs{};
+    int candidate = 0;              // that is our arm
+    std::array<Level, 2> levels{};  // by arm
+    double native_ns = 0;           // of a call
+    int free = kFree;               // calls whose cost is not counted yet
+    int later_trials = 0;
+    const MeanCost& native() const { return costs.front(); }
+    MeanCost& ours(int which) { return costs[1 + static_cast<std::size_t>(which)]; }
+    const MeanCost& ours(int which) const { return costs[1 + static_cast<std::size_t>(which)]; }
+    const MeanCost& of(Arm arm) const { return arm == Arm::native ? native() : ours(candidate); }
     bool trusted() const;
-    Ratio ratio() const;
+    Ratio ratio(int which) const;
+    Ratio ratio() const { return ratio(candidate); }
+    void choose_candidate();
   };
 
   struct Trial {
     int pairs = 0;       // of blocks
     int block = kBlock;  // calls
+    int first = -1;      // candidate of the first pair, those after it in turn; none: all are with our arm
     int calls() const { return 2 * block * pairs; }
   };
   struct Cycle {
@@ -185,19 +174,21 @@ class Adaptation {
   };
   // Whoever only listens has nothing to lose by a lesson but what it takes.
   int shortest_rest() const { return mode_ == Mode::listens ? kLooks : kFirstRest; }
-  // Where lessons come late there are not many within the calls that are not counted.
-  int lessons_pairs() const { return soon_ ? kPairs : kMostPairs; }
   void begin_cycle(int rest, const Trial& trial);
   void place();
   Arm arm_of_trial(int call) const;
+  int candidate_of_trial(int call) const;
+  int candidates() const { return candidates_[static_cast<std::size_t>(class_)]; }
   void note(std::span<const SeenCall> rest, std::span<const SeenCall> trial, Knowledge& knowledge) const;
   Rest note_rest(std::span<const SeenCall> rest, Knowledge& knowledge) const;
   ArrivalClass class_at(double apart) const;
   void charge(const Rest& rest);
+  Trial first_trial(const Knowledge& knowledge) const;
   // With a third of what is promised: what is known of both arms are estimates.
   double budget_ns() const { return kBehind / 3 * native_total_ns_ - owed_ns_; }
   void plan(Knowledge& knowledge, bool moved, const Rest& before);
-  Cycle wanted_cycle(const Knowledge& knowledge, bool moved, const Rest& before) const;
+  Cycle wanted_cycle(Knowledge& knowledge, bool moved, const Rest& before) const;
+  Trial later_trial(Knowledge& knowledge) const;
   void plan_counted(const Knowledge& knowledge, const Cycle& wanted);
 
   const int learn_after_;
@@ -211,9 +202,13 @@ class Adaptation {
   int since_trial_ = 0;  // of cycles before
   int longest_rest_ = kFirstRest;
   Arm resting_ = Arm::ours;
+  int our_candidate_ = 0;  // of this cycle
   // Of the present call.
   Arm arm_ = Arm::native;
+  int candidate_ = 0;
   bool measured_ = false;
+
+  std::array<int, kArrivalClasses> candidates_{1, 1, 1};
 
   std::array<Knowledge, kArrivalClasses> known_{};  // by arrival class
   ArrivalClass class_ = ArrivalClass::balanced;

@@ -70,9 +70,11 @@ constexpr std::pair<std::string_view, Background> kBackgrounds[] = {{"auto", Bac
                                                                     {"off", Background::off},
                                                                     {"polled", Background::polled},
                                                                     {"thread", Background::thread}};
-constexpr std::pair<std::string_view, Adapt> kAdapts[] = {
-    {"auto", Adapt::automatic}, {"off", Adapt::off}, {"listen", Adapt::listen}, {"watch", Adapt::watch},
-    {"on", Adapt::on}};
+constexpr std::pair<std::string_view, Adapt> kAdapts[] = {{"auto", Adapt::automatic},
+                                                          {"off", Adapt::off},
+                                                          {"listen", Adapt::listen},
+                                                          {"watch", Adapt::watch},
+                                                          {"on", Adapt::on}};
 
 std::optional<std::size_t> parse_number(std::string_view text) {
   std::size_t number = 0;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <tuple>
 
 #include "select/measured_file.hpp"
 
@@ -15,12 +16,13 @@ namespace {
 
 using Learnt = Adaptation::Learnt;
 
-constexpr std::int64_t kSchema = 1;
+constexpr std::int64_t kSchema = 2;
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMostNs = 3600LL * 1'000'000'000;
 constexpr int kMostRanks = std::numeric_limits<int>::max();
 constexpr std::string_view kArrivals[kArrivalClasses] = {"balanced", "uneven", "far_apart"};
-constexpr std::string_view kArms[] = {"native", "ours"};
+constexpr std::string_view kArms[] = {"native", "ours", "second", "third"};  // candidates, as the forecast has them
+static_assert(std::size(kArms) == std::tuple_size_v<Adaptation::Costs>);
 
 std::int64_t whole(double value) { return std::llround(value); }
 
@@ -53,7 +55,10 @@ toml::table table_of(const KindOfCalls& kind, const Learnt& learnt) {
     const Adaptation::LearntOfClass& known = learnt.classes[at];
     if (known.native_ns <= 0) continue;
     toml::table of_class{{"native_ns", whole(known.native_ns)}};
-    for (std::size_t arm = 0; arm < known.costs.size(); ++arm) of_class.insert(kArms[arm], table_of(known.costs[arm]));
+    of_class.insert("candidate", known.candidate);
+    for (std::size_t arm = 0; arm < known.costs.size(); ++arm) {
+      if (arm < 2 || known.costs[arm].calls() > 0) of_class.insert(kArms[arm], table_of(known.costs[arm]));
+    }
     table.insert(kArrivals[at], of_class);
   }
   return table;
@@ -81,8 +86,10 @@ Learnt read_learnt(MeasuredTable& entry) {
     if (!entry.has(kArrivals[at])) continue;
     MeasuredTable of_class = entry.table(kArrivals[at]);
     learnt.classes[at].native_ns = static_cast<double>(of_class.number("native_ns", 1, kMostNs));
-    for (std::size_t arm = 0; arm < std::size(kArms); ++arm)
-      learnt.classes[at].costs[arm] = read_cost(of_class.table(kArms[arm]));
+    learnt.classes[at].candidate = static_cast<int>(of_class.number("candidate", 0, Adaptation::kCandidates - 1));
+    for (std::size_t arm = 0; arm < std::size(kArms); ++arm) {
+      if (arm < 2 || of_class.has(kArms[arm])) learnt.classes[at].costs[arm] = read_cost(of_class.table(kArms[arm]));
+    }
     of_class.finish();
   }
   entry.finish();

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "catalogue/catalogue.hpp"
 #include "compose/hierarchy.hpp"
@@ -254,11 +255,27 @@ bool Forecast::goes_by_arrivals(Collective collective) const {
   return !deterministic_ && !worth_considering_for_late_ranks(collective, layout_.boards).empty();
 }
 
-const Algorithm* Forecast::find_best(Collective collective, std::size_t bytes, bool commutative,
-                                     ArrivalClass arrivals) {
-  const Algorithm* best = nullptr;
+// Those of `others` that are predicted to take at most so much, the least first, without what is predicted to take the
+// same to a percent as one before: that is mostly the same thing by another name.
+void Forecast::add_rivals(Ranking& ranking, std::vector<Predicted> others, double best_ns) {
+  constexpr double kSame = 1.01;
+  std::ranges::stable_sort(others, {}, &Predicted::ns);
+  std::size_t place = 1;
+  double before_ns = best_ns;
+  for (const Predicted& other : others) {
+    if (place == ranking.size() || other.ns > kRival * best_ns) return;
+    const bool is_same = std::max(other.ns, before_ns) < kSame * std::min(other.ns, before_ns);
+    if (other.algorithm == ranking.front() || is_same) continue;
+    ranking[place++] = other.algorithm;
+    before_ns = other.ns;
+  }
+}
+
+Forecast::Ranking Forecast::rank(Collective collective, std::size_t bytes, bool commutative, ArrivalClass arrivals) {
+  Ranking ranking{};
+  const Algorithm*& best = ranking.front();
   const std::vector<const Algorithm*> candidates = considered(collective, bytes, arrivals);
-  if (candidates.empty()) return nullptr;
+  if (candidates.empty()) return ranking;
   const Algorithm& native = native_like(collective, bytes);
   const double late_ns = kLateness[static_cast<std::size_t>(arrivals)] * times_of(native, bytes).run_ns;
   const auto cost = [&](const Algorithm& algorithm) {
@@ -270,17 +287,23 @@ const Algorithm* Forecast::find_best(Collective collective, std::size_t bytes, b
       layout_.shares_nodes() ? layout_.placement == Placement::side_by_side : collective == Collective::allreduce;
   const bool may_be_native = !deterministic_ || !sums(collective);  // whose bits may depend on timing
   double least_ns = may_be_native ? native_handicap(collective) * native_cost_ns : std::numeric_limits<double>::max();
+  double best_ns = 0;
+  std::vector<Predicted> predicted;
   const auto consider = [&](const Algorithm* algorithm) {
     if ((algorithm->needs.commutative && !commutative) || (deterministic_ && !algorithm->deterministic)) return;
     const double ns = cost(*algorithm) + engine_ns(*algorithm, bytes);
     // Within nodes, too, messages of ours are the library's: what that does in the same order it does as well.
     const bool is_same = runs_that && algorithm->run == native.run && algorithm->hierarchy == nullptr;
-    if (ns >= least_ns || (may_be_native && is_same && ns >= native_cost_ns)) return;
+    if (may_be_native && is_same && ns >= native_cost_ns) return;
+    predicted.push_back({algorithm, ns});
+    if (ns >= least_ns) return;
     least_ns = kBetter * ns;
+    best_ns = ns;
     best = algorithm;
   };
   std::ranges::for_each(candidates, consider);
-  return best;
+  if (best != nullptr) add_rivals(ranking, std::move(predicted), best_ns);
+  return ranking;
 }
 
 std::size_t Forecast::class_of(std::size_t bytes) {
@@ -295,25 +318,38 @@ std::size_t Forecast::middle_of(std::size_t number) {
   return (((number & 3) + kClassesADoubling) << doublings) + ((std::size_t{1} << doublings) - 1) / 2;
 }
 
-std::optional<const Algorithm*>& Forecast::cell_of(Tables& tables, Collective collective, std::size_t bytes,
-                                                   bool commutative) {
+std::optional<Forecast::Ranking>& Forecast::cell_of(Tables& tables, Collective collective, std::size_t bytes,
+                                                    bool commutative) {
   std::unique_ptr<Choices>& table = tables[2 * static_cast<std::size_t>(collective) + (commutative ? 1 : 0)];
   if (table == nullptr) table = std::make_unique<Choices>();
   return (*table)[class_of(bytes)];
 }
 
-const Algorithm* Forecast::best(Collective collective, std::size_t bytes, bool commutative, ArrivalClass arrivals) {
+const Forecast::Ranking& Forecast::ranking(Collective collective, std::size_t bytes, bool commutative,
+                                           ArrivalClass arrivals) {
   if (meets_all(collective, 1)) arrivals = ArrivalClass::balanced;  // all wait for the last of them, whatever runs
   Tables& tables = choices_[static_cast<std::size_t>(arrivals)];
-  std::optional<const Algorithm*>& choice = cell_of(tables, collective, bytes, commutative);
-  if (!choice) choice = find_best(collective, middle_of(class_of(bytes)), commutative, arrivals);
+  std::optional<Ranking>& choice = cell_of(tables, collective, bytes, commutative);
+  if (!choice) choice = rank(collective, middle_of(class_of(bytes)), commutative, arrivals);
   return *choice;
+}
+
+const Algorithm* Forecast::best(Collective collective, std::size_t bytes, bool commutative, ArrivalClass arrivals,
+                                int place) {
+  const Ranking& found = ranking(collective, bytes, commutative, arrivals);
+  const Algorithm* const wanted = found[static_cast<std::size_t>(place)];
+  return wanted == nullptr ? found.front() : wanted;
+}
+
+int Forecast::places(Collective collective, std::size_t bytes, ArrivalClass arrivals) {
+  const Ranking& found = ranking(collective, bytes, true, arrivals);
+  return std::max(static_cast<int>(std::ranges::count_if(found, [](const auto* each) { return each != nullptr; })), 1);
 }
 
 const Algorithm* Forecast::best_between(Collective collective, std::size_t bytes, bool commutative,
                                         const Choice& nearest, const Choice& other) {
-  std::optional<const Algorithm*>& choice = cell_of(between_choices_, collective, bytes, commutative);
-  if (choice) return *choice;
+  std::optional<Ranking>& choice = cell_of(between_choices_, collective, bytes, commutative);
+  if (choice) return choice->front();
   const std::size_t middle = middle_of(class_of(bytes));
   const auto is_known = [&](const Algorithm* algorithm) {
     return algorithm == nullptr || (!algorithm->uses_node_memory() && (commutative || !algorithm->needs.commutative));
@@ -335,7 +371,7 @@ const Algorithm* Forecast::best_between(Collective collective, std::size_t bytes
     if (other.kind != Choice::Kind::by_rule) consider(other.algorithm);
     consider(untuned);
   }
-  choice = least;
+  choice = Ranking{least};
   return least;
 }
 

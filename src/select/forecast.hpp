@@ -94,9 +94,12 @@ class Forecast {
                                            ArrivalClass arrivals = ArrivalClass::balanced) const;
   /// The best of these, nullptr for the MPI library's own: where nothing of ours, with what the
   /// engine adds, is predicted to take less than that. The same for all lengths of a class: four a factor of two. Where
-  /// ranks are known to come at different times what they wait for each other counts as they do.
+  /// ranks are known to come at different times what they wait for each other counts as they do. `place`: the next ones
+  /// after the best, from 1 on, as far as there are such that are predicted to take little more; else the best.
   const Algorithm* best(Collective collective, std::size_t bytes, bool commutative,
-                        ArrivalClass arrivals = ArrivalClass::balanced);
+                        ArrivalClass arrivals = ArrivalClass::balanced, int place = 0);
+  /// How many such places there are, of operations that commute: one at least.
+  int places(Collective collective, std::size_t bytes, ArrivalClass arrivals);
 
   /// Of what was measured to be best on fewer and on more ranks, the nearer first, and what is predicted to be: the
   /// one that is predicted to take least, nullptr for the MPI library's own. The same for all lengths of a class.
@@ -106,15 +109,18 @@ class Forecast {
   /// A later one of those that are considered must be predicted to take at most so much of an earlier one: what differs
   /// by less is as good, and the former is the one that does well where the machine is not as the model has it.
   static constexpr double kBetter = 0.9;
+  /// What others than the best may be predicted to take of it to be worth a trial.
+  static constexpr double kRival = 1.5;
   static constexpr std::size_t kShort = 16 << 10;  // bytes; longer ones keep wires and cores busy meanwhile
 
  private:
   static constexpr std::size_t kClassesADoubling = 4;
   static constexpr std::size_t kClasses = 48 * kClassesADoubling;  // the last one has all that is longer
-  using Choices = std::array<std::optional<const Algorithm*>, kClasses>;
+  // The best first; nullptr is the MPI library's own, or that there are no more.
+  using Ranking = std::array<const Algorithm*, Adaptation::kCandidates>;
+  using Choices = std::array<std::optional<Ranking>, kClasses>;
   using Tables = std::array<std::unique_ptr<Choices>, 2 * std::size(kCollectives)>;
-  static std::optional<const Algorithm*>& cell_of(Tables& tables, Collective collective, std::size_t bytes,
-                                                  bool commutative);
+  static std::optional<Ranking>& cell_of(Tables& tables, Collective collective, std::size_t bytes, bool commutative);
   static std::size_t class_of(std::size_t bytes);
   static std::size_t middle_of(std::size_t number);
 
@@ -132,7 +138,13 @@ class Forecast {
 
   /// As cost_ns; of ranks of which one comes `late_ns` after the others.
   double cost_ns(const Algorithm& algorithm, std::size_t bytes, double late_ns);
-  const Algorithm* find_best(Collective collective, std::size_t bytes, bool commutative, ArrivalClass arrivals);
+  const Ranking& ranking(Collective collective, std::size_t bytes, bool commutative, ArrivalClass arrivals);
+  struct Predicted {
+    const Algorithm* algorithm;
+    double ns;
+  };
+  static void add_rivals(Ranking& ranking, std::vector<Predicted> others, double best_ns);
+  Ranking rank(Collective collective, std::size_t bytes, bool commutative, ArrivalClass arrivals);
   bool is_for_memory(Collective collective, std::size_t bytes) const;
   std::string ring_name(std::string_view ring, Collective collective, std::size_t bytes) const;
   double engine_ns(const Algorithm& algorithm, std::size_t bytes);

@@ -58,7 +58,8 @@ const Algorithm* rule_between_nodes(const CallFacts& facts, bool background) {
   const bool gathers = facts.collective == Collective::gather;
   if (gathers && background && facts.bytes >= kBackgroundFrom) return known().gather_background;
   if (facts.forecast == nullptr || (gathers && facts.bytes > kLongestGather)) return nullptr;
-  const Algorithm* const best = facts.forecast->best(facts.collective, facts.bytes, facts.commutative, facts.arrivals);
+  const Algorithm* const best =
+      facts.forecast->best(facts.collective, facts.bytes, facts.commutative, facts.arrivals, facts.candidate);
   if (best == nullptr || facts.collective != Collective::scatter) return best;
   if (facts.forecast->leaves_at_once(facts.bytes)) return best;
   return facts.forecast->fills_wire(facts.bytes) ? known().announced_linear : nullptr;

@@ -35,6 +35,7 @@ struct CallFacts {
   Forecast* forecast = nullptr;      // of what is taken between nodes, where all is left to the MPI library without one
   const RuleTable* tuned = nullptr;  // what was measured overrides rule and forecast
   ArrivalClass arrivals = ArrivalClass::balanced;  // as calls have shown them, between nodes
+  int candidate = 0;                               // of those that are predicted to be the best: Adaptation::candidate
 };
 
 /// By how far apart ranks have arrived of late (Board::recent_skew_ns).

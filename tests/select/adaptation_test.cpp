@@ -24,6 +24,7 @@ struct Pattern {
   double skew_ns;
   double native_ns;
   double ours_ns;
+  std::vector<double> rivals_ns{};  // what Stretto's other candidates take
 };
 
 struct Outcome {
@@ -69,14 +70,18 @@ Outcome run(const std::vector<Pattern>& patterns, std::uint64_t seed, const Sett
     const Pattern& now = patterns[pattern];
     const double drift = 1 + setting.drifts * std::sin(call / 300.0);
     const double native_takes = drift * now.native_ns;
-    const double takes = adaptation.arm() == Adaptation::Arm::ours ? drift * now.ours_ns : native_takes;
+    const auto candidate = static_cast<std::size_t>(adaptation.candidate());
+    const double ours_takes = candidate == 0 ? now.ours_ns : now.rivals_ns.at(candidate - 1);
+    const double takes = adaptation.arm() == Adaptation::Arm::ours ? drift * ours_takes : native_takes;
     if (adaptation.is_measured()) {
       const double seen_ns = takes * noise(random) * (preempted(random) ? 30 : 1);
       seen.push_back({static_cast<std::int64_t>(now.skew_ns * noise(random)), static_cast<std::int64_t>(seen_ns)});
     }
     native += native_takes;
     played += takes;
-    best += drift * std::min(now.native_ns, now.ours_ns);
+    double least = std::min(now.native_ns, now.ours_ns);
+    for (const double rival_ns : now.rivals_ns) least = std::min(least, rival_ns);
+    best += drift * least;
     if (call + 1 == 100) outcome.early_ours = adaptation.ours();
     const double more = takes - native_takes;
     excess += ++calls_under[pattern] > kUncounted ? more : std::min(more, 0.0);
@@ -156,6 +161,48 @@ TEST(Adaptation, TakesUpWhatIsBetter) {
       EXPECT_LE(outcome.played, 0.72) << "seed " << seed;
     }
   }
+}
+
+Adaptation among_three(int learn_after = kSoon) {
+  Adaptation adaptation(learn_after, learn_after == kSoon);
+  adaptation.choose_among({3, 3, 3});
+  return adaptation;
+}
+
+// Whether the first, the second or the third of Stretto's is the best.
+TEST(Adaptation, TakesUpTheBestCandidate) {
+  const std::vector<Pattern> programs = {{100, 1000, 1100, {600, 1500}},
+                                         {100, 1000, 1100, {1500, 600}},
+                                         {100, 1000, 900, {600, 1000}},
+                                         {100, 1000, 600, {900, 1200}},
+                                         {100, 1000, 600, {2000, 3000}}};
+  for (const int learn_after : {kSoon, kLater}) {
+    for (const Pattern& program : programs) {
+      double played = 0;
+      for (int seed = 0; seed < kSeeds; ++seed)
+        played += run({program}, static_cast<std::uint64_t>(seed), {among_three(learn_after)}).played / kSeeds;
+      EXPECT_LE(played, 0.8) << program.ours_ns << " " << program.rivals_ns.front()
+                             << ": half of what there is to gain";
+    }
+  }
+}
+
+TEST(Adaptation, KeepsThePromiseAmongCandidates) {
+  const std::vector<std::vector<Pattern>> programs = {{{100, 1000, 1100, {1200, 2000}}},
+                                                      {{100, 1000, 990, {1020, 1500}}},
+                                                      {{100, 1000, 600, {2000, 3000}}},
+                                                      {{100, 1000, 2000, {1100, 600}}},
+                                                      {{100, 1000, 500, {900, 1200}}, {100, 1000, 2000, {900, 1100}}}};
+  int broken = 0;
+  double worst = 0;
+  for (const std::vector<Pattern>& program : programs) {
+    for (int seed = 0; seed < kSeeds; ++seed) {
+      const Outcome outcome = run(program, static_cast<std::uint64_t>(seed), {among_three()});
+      worst = std::max(worst, outcome.worst);
+      if (outcome.worst > 1 + Adaptation::kBehind) ++broken;
+    }
+  }
+  EXPECT_EQ(broken, 0) << "of 500 runs, at worst " << worst;
 }
 
 TEST(Adaptation, LeavesWhatIsWorse) {

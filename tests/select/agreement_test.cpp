@@ -78,6 +78,7 @@ Adaptation::Learnt random_lessons(Random& random) {
           {static_cast<double>(below(random, 300)), ns, ns / 2, static_cast<double>(below(random, 2000)) / 1e3});
     }
     known.native_ns = known.costs.front().summary().mean_ns;
+    known.candidate = static_cast<int>(below(random, Adaptation::kCandidates));
   }
   return learnt;
 }
@@ -135,7 +136,9 @@ class VirtualRank {
     const Adaptation::Mode mode = mode_of(agreed.configuration.adapt);
     for (std::size_t kind = 0; kind < kKinds; ++kind) {
       Adaptation& made = kinds_[kind].emplace(agreed.meets_soon ? 1 : 16, agreed.meets_soon, mode);
-      if (mode == Adaptation::Mode::listens) made.expect_native(forecast_->native_ns(collective_of(kind), bytes_of(kind)));
+      made.choose_among(candidates_of(kind));
+      if (mode == Adaptation::Mode::listens)
+        made.expect_native(forecast_->native_ns(collective_of(kind), bytes_of(kind)));
       if (lessons.contains(kLessons)) made.recall(lessons.at(kLessons));
     }
   }
@@ -154,6 +157,7 @@ class VirtualRank {
     catch_up(*kinds_[kind]);
     if (kinds_[kind]->arm() == Adaptation::Arm::native) return "native";
     facts.arrivals = kinds_[kind]->arrivals();
+    facts.candidate = kinds_[kind]->candidate();
     chosen = choose(agreed_.configuration, facts);
     return chosen == nullptr ? "native" : std::string(chosen->name);
   }
@@ -190,6 +194,12 @@ class VirtualRank {
   }
 
  private:
+  std::array<int, kArrivalClasses> candidates_of(std::size_t kind) {
+    std::array<int, kArrivalClasses> candidates{};
+    for (std::size_t at = 0; at < kArrivalClasses; ++at)
+      candidates[at] = forecast_->places(collective_of(kind), bytes_of(kind), static_cast<ArrivalClass>(at));
+    return candidates;
+  }
   // Tables are filled as they are asked; which cells, and in which order, is each rank's own.
   void ask_for_itself() {
     if (!sometimes(random_, 4)) return;

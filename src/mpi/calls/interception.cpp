@@ -43,7 +43,8 @@ CallFacts Interception::facts_of(const CallOutline& call) const {
           engine.has_words(),
           engine.forecast(),
           engine.rules(),
-          experience_ == nullptr ? ArrivalClass::balanced : experience_->arrivals()};
+          experience_ == nullptr ? ArrivalClass::balanced : experience_->arrivals(),
+          experience_ == nullptr ? 0 : experience_->candidate()};
 }
 
 const Algorithm* Interception::choose_for(const CallOutline& call) const {
@@ -170,9 +171,9 @@ bool Interception::select_anew(const CallOutline& call) {
     algorithm_ = choose_for(call);
     if (attempt == 0 && algorithm_ != nullptr) {
       const bool left = is_left_by_experience(call);
-      // It may know now how ranks come, which is another question.
-      const bool apart = experience_ != nullptr && experience_->arrivals() != ArrivalClass::balanced;
-      if (left || apart) algorithm_ = left ? nullptr : choose_for(call);
+      // It may know now how ranks come, or what is worth a trial, which is another question.
+      const bool is_another = experience_ != nullptr && experience_->asks_for_another();
+      if (left || is_another) algorithm_ = left ? nullptr : choose_for(call);
     }
     if (algorithm_ == nullptr) {
       keep_native(call);

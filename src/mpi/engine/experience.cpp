@@ -13,6 +13,16 @@ static_assert(Adaptation::kMostMeasured <= Sights::kMostCalls);
 constexpr int kSoon = 1;   // calls, from a telling to the lesson
 constexpr int kLater = 4;  // the same, by messages: these have arrived then, or do so at once
 
+// Of a scatter the rule knows more than the forecast.
+std::array<int, kArrivalClasses> candidates_of(Forecast& forecast, Collective collective, std::size_t bytes) {
+  std::array<int, kArrivalClasses> candidates{};
+  for (std::size_t arrivals = 0; arrivals < kArrivalClasses; ++arrivals) {
+    candidates[arrivals] =
+        collective == Collective::scatter ? 1 : forecast.places(collective, bytes, static_cast<ArrivalClass>(arrivals));
+  }
+  return candidates;
+}
+
 }  // namespace
 
 class Experience::Kind {
@@ -35,6 +45,7 @@ class Experience::Kind {
   void look_ahead() {
     front_.arm_ = adaptation_.arm();
     front_.arrivals_ = adaptation_.arrivals();
+    front_.candidate_ = static_cast<std::int8_t>(adaptation_.candidate());
     front_.quiet_ = adaptation_.quiet();
   }
   // From when on times are told: without a clock in common, all left the latest meeting together. A call that is one
@@ -79,6 +90,7 @@ std::unique_ptr<Experience::Kind> Experience::make(Collective collective, std::s
   Adapted& adapted = lessons_.of(collective);
   const auto adaptation = [&](int learn_after) {
     Adaptation made(learn_after, meets, lessons_.mode());
+    if (forecast != nullptr) made.choose_among(candidates_of(*forecast, collective, bytes));
     if (listens && forecast != nullptr) made.expect_native(forecast->native_ns(collective, bytes));
     if (const auto* earlier = lessons_.earlier(kind_of(collective, length))) made.recall(*earlier);
     return made;

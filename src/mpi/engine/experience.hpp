@@ -78,6 +78,10 @@ class Experience::Front {
   Arm arm() const { return arm_; }
   /// How ranks have come to these calls, as the latest lesson has it; the same on all ranks.
   ArrivalClass arrivals() const { return arrivals_; }
+  /// Which of the algorithms that may be Stretto's arm; the same on all ranks.
+  int candidate() const { return candidate_; }
+  /// Than what serves ranks that come together.
+  bool asks_for_another() const { return arrivals_ != ArrivalClass::balanced || candidate_ != 0; }
   /// The program has come to it.
   void begin() {
     is_quiet_ = quiet_ > 0;
@@ -99,6 +103,7 @@ class Experience::Front {
   Kind* kind_ = nullptr;
   Arm arm_ = Arm::ours;
   ArrivalClass arrivals_ = ArrivalClass::balanced;
+  std::int8_t candidate_ = 0;
   bool is_quiet_ = false;
   int quiet_ = 0;           // calls, from the next on
   int passed_quietly_ = 0;  // since the latest other one
