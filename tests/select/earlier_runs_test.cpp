@@ -14,11 +14,15 @@ const KindOfCalls kLong{Collective::allreduce, 20, 16, 4};
 
 Adaptation::Learnt learnt() {
   Adaptation::Learnt learnt{.arrivals = ArrivalClass::uneven, .native_ns = 3e9};
-  learnt.classes[0] = {{MeanCost({.calls = 200, .mean_ns = 5321, .typical_ns = 5000, .spread = 0.25}), MeanCost()},
-                       5321};
-  learnt.classes[1] = {{MeanCost({.calls = 14, .mean_ns = 9000, .typical_ns = 8000, .spread = 0.5}),
-                        MeanCost({.calls = 100, .mean_ns = 4000, .typical_ns = 3500, .spread = 0.125})},
-                       9000};
+  learnt.classes[0] = {
+      .costs = {MeanCost({.calls = 200, .mean_ns = 5321, .typical_ns = 5000, .spread = 0.25}), MeanCost()},
+      .native_ns = 5321};
+  learnt.classes[1] = {
+      .costs = {MeanCost({.calls = 14, .mean_ns = 9000, .typical_ns = 8000, .spread = 0.5}),
+                MeanCost({.calls = 100, .mean_ns = 4000, .typical_ns = 3500, .spread = 0.125}), MeanCost(),
+                MeanCost({.calls = 30, .mean_ns = 3000, .typical_ns = 2500, .spread = 0.25})},
+      .candidate = 2,
+      .native_ns = 9000};
   return learnt;
 }
 
@@ -59,7 +63,8 @@ TEST(EarlierRuns, ComeBackAsTheyWere) {
   EXPECT_EQ(found.native_ns, 3e9);
   for (std::size_t at = 0; at < kArrivalClasses; ++at) {
     EXPECT_EQ(found.classes[at].native_ns, learnt().classes[at].native_ns);
-    for (const std::size_t arm : {0, 1}) {
+    EXPECT_EQ(found.classes[at].candidate, learnt().classes[at].candidate);
+    for (std::size_t arm = 0; arm < found.classes[at].costs.size(); ++arm) {
       const MeanCost::Summary has = found.classes[at].costs[arm].summary();
       const MeanCost::Summary had = learnt().classes[at].costs[arm].summary();
       EXPECT_EQ(has.calls, had.calls);
@@ -73,7 +78,7 @@ TEST(EarlierRuns, ComeBackAsTheyWere) {
 
 TEST(EarlierRuns, WhatIsNoSuchFileIsRefused) {
   EXPECT_EQ(error_of(text()), "");
-  EXPECT_NE(error_of(replaced("schema = 1", "schema = 2")).find("r.toml: schema: is 2, this Stretto reads 1"),
+  EXPECT_NE(error_of(replaced("schema = 2", "schema = 3")).find("r.toml: schema: is 3, this Stretto reads 2"),
             std::string::npos);
   EXPECT_NE(error_of(replaced("'allreduce'", "'allreduces'")).find("kind.collective: is allreduces"),
             std::string::npos);
@@ -81,10 +86,11 @@ TEST(EarlierRuns, WhatIsNoSuchFileIsRefused) {
   EXPECT_NE(error_of(replaced("524288", "524287")).find("kind.from_bytes: must be 0 or a power of two"),
             std::string::npos);
   EXPECT_NE(error_of(replaced("nodes = 4", "nodes = 17")).find("nodes"), std::string::npos);
+  EXPECT_NE(error_of(replaced("candidate = 2", "candidate = 3")).find("candidate: must be"), std::string::npos);
   EXPECT_NE(error_of(replaced("spread_permille", "spread")).find("spread"), std::string::npos);
   EXPECT_NE(error_of(replaced("mean_ns = 5321", "mean_ns = -1")).find("mean_ns: must be a whole number"),
             std::string::npos);
-  EXPECT_NE(error_of("schema = 1").find("measured: is missing"), std::string::npos);
+  EXPECT_NE(error_of("schema = 2").find("measured: is missing"), std::string::npos);
   EXPECT_NE(error_of("[[").find("r.toml, line 1: no TOML"), std::string::npos);
 }
 
