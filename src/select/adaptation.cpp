@@ -73,7 +73,7 @@ int whole_looks(int calls) { return calls / Adaptation::kLooks * Adaptation::kLo
 
 bool Adaptation::Knowledge::trusted() const {
   const double calls = std::min(native().calls(), ours(candidate).calls());
-  return calls >= kTrusted || (free > 0 && calls >= kFewest && ratio().high < kMuchLess);
+  return calls >= kTrusted || (calls >= kFewest && ratio().high < kMuchLess);
 }
 
 // By the logarithms: what calls take has a long tail, which a mean of few hardly tells.
@@ -304,12 +304,14 @@ void Adaptation::charge(const Rest& rest) {
   knowledge.free = std::max(knowledge.free - position_, 0);
 }
 
-// Within the calls that are not counted, of which there are some. Where nothing is known a few calls may tell all; then
-// all candidates have their turn. Where lessons come late there are not many.
+// Within the calls that are not counted, of which there are some. Where nothing is known a few calls may tell all; of
+// candidates that turn out to be dear few calls are enough, too. Where lessons come late there are not many.
 Adaptation::Trial Adaptation::first_trial(const Knowledge& knowledge) const {
   if (knowledge.native().calls() == 0) return {1, kProbe};
-  const int pairs = std::min(std::max(soon_ ? kPairs : kMostPairs, candidates()), knowledge.free / (2 * kBlock));
-  return {pairs, kBlock, candidates() > 1 ? knowledge.candidate : -1};
+  const int others = candidates() - 1;
+  const int next = others == 0 ? 0 : (knowledge.candidate + 1) % candidates();
+  if (others > 0 && knowledge.ours(next).calls() == 0) return {others, kProbe, next};
+  return {std::min(soon_ ? kPairs : kMostPairs, knowledge.free / (2 * kBlock))};
 }
 
 // Every other time with one of the others.
@@ -352,6 +354,7 @@ Adaptation::Cycle Adaptation::wanted_cycle(Knowledge& knowledge, bool moved, con
   const double known = ratio.high < kMuchLess ? 1 : knowledge.ours(knowledge.candidate).calls() / MeanCost::kRemembered;
   const double try_every = known * std::max<double>(kTrialEvery, kBlock * (1 / ratio.value - 1) / kTrialCost);
   if (!trusted) return {rest, {kPairs}};
+  if (knowledge.native().calls() < kTrusted) return {rest, {1}};
   return {rest, sure && since_trial_ + rest < try_every ? Trial{} : later_trial(knowledge)};
 }
 
