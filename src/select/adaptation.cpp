@@ -187,20 +187,22 @@ Adaptation::Due Adaptation::pass(bool all_have_told) {
 }
 
 // The arms are compared by calls that are near to each other. Of a trial the first call after another arm finds its
-// code cold, and the ranks as the other left them.
-void Adaptation::note(std::span<const SeenCall> rest, std::span<const SeenCall> trial, Knowledge& knowledge) const {
+// code cold, and the ranks as the other left them. `ours`: also what our arm took.
+void Adaptation::note(std::span<const SeenCall> rest, std::span<const SeenCall> trial, Knowledge& knowledge,
+                      bool ours) const {
   if (trial.empty()) return;
   const double rest_median_ns = rest.empty() ? 0 : median_of(rest, &SeenCall::cost_ns);
-  const auto cost_of = [&](Arm arm, int candidate) -> MeanCost& {
-    return arm == Arm::native ? knowledge.costs.front() : knowledge.ours(candidate);
+  const auto add = [&](Arm arm, int candidate, double cost_ns) {
+    if (arm == Arm::native) knowledge.costs.front().add(cost_ns);
+    if (arm == Arm::ours && ours) knowledge.ours(candidate).add(cost_ns);
   };
-  for (const SeenCall& call : rest) cost_of(resting_, our_candidate_).add(cut(call, rest_median_ns));
+  for (const SeenCall& call : rest) add(resting_, our_candidate_, cut(call, rest_median_ns));
   const double median_ns = median_of(trial, &SeenCall::cost_ns);
   for (std::size_t call = 1; call < trial.size(); ++call) {
     const auto at = static_cast<int>(call);
     const int candidate = candidate_of_trial(at);
     if (arm_of_trial(at) == arm_of_trial(at - 1) && candidate == candidate_of_trial(at - 1))
-      cost_of(arm_of_trial(at), candidate).add(cut(trial[call], median_ns));
+      add(arm_of_trial(at), candidate, cut(trial[call], median_ns));
   }
 }
 
@@ -236,13 +238,14 @@ void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
   const auto trial = seen.subspan(rest.size());
   waited_ = position_ - rest_ - trial_.calls();
   Knowledge of_cycle;
-  note(rest, trial, of_cycle);
+  note(rest, trial, of_cycle, true);
   const bool sees_native = !trial.empty() || resting_ == Arm::native;
   const double native_ns = !trial.empty() ? of_cycle.native().mean_ns()
                            : sees_native  ? mean_cost(rest)
                                           : known_[static_cast<std::size_t>(class_)].native_ns;
   const ArrivalClass now = class_at(median_of(seen, &SeenCall::skew_ns) / native_ns);
   const bool moved = is_class_known_ && now != class_;
+  const bool are_ours = now == class_ || !are_others_;  // what has served is what serves now
   class_ = now;
   is_class_known_ = true;
   Knowledge& knowledge = known_[static_cast<std::size_t>(now)];
@@ -250,7 +253,8 @@ void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
   const Ratio known = knowledge.ratio();
   const Ratio tried = of_cycle.ratio(knowledge.candidate);
   const bool has_tried = of_cycle.ours(knowledge.candidate).calls() > 1;
-  const bool differs = has_tried && knowledge.trusted() && (tried.low > known.high || tried.high < known.low);
+  const bool differs =
+      are_ours && has_tried && knowledge.trusted() && (tried.low > known.high || tried.high < known.low);
   at_rest.changed = at_rest.changed || differs;
   if (at_rest.changed) {
     for (MeanCost& arm : knowledge.costs) arm.fade(kDoubtful);
@@ -259,7 +263,7 @@ void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
     knowledge.costs = {};
     knowledge.levels = {};
   }
-  note(rest, trial, knowledge);
+  note(rest, trial, knowledge, are_ours);
   knowledge.choose_candidate();
   if (knowledge.native_ns == 0 || sees_native) knowledge.native_ns = native_ns;
   since_trial_ = !trial.empty() ? 0 : since_trial_ + position_;
@@ -308,8 +312,9 @@ void Adaptation::charge(const Rest& rest) {
 // candidates that turn out to be dear few calls are enough, too. Where lessons come late there are not many.
 Adaptation::Trial Adaptation::first_trial(const Knowledge& knowledge) const {
   if (knowledge.native().calls() == 0) return {1, kProbe};
+  if (knowledge.ours(knowledge.candidate).calls() == 0) return {candidates(), kProbe, knowledge.candidate};
   const int others = candidates() - 1;
-  const int next = others == 0 ? 0 : (knowledge.candidate + 1) % candidates();
+  const int next = (knowledge.candidate + 1) % candidates();
   if (others > 0 && knowledge.ours(next).calls() == 0) return {others, kProbe, next};
   return {std::min(soon_ ? kPairs : kMostPairs, knowledge.free / (2 * kBlock))};
 }

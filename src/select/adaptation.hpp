@@ -86,8 +86,12 @@ class Adaptation {
   }
   /// Before the first call: what a native one is taken to cost, until one has been seen.
   void expect_native(double native_ns);
-  /// The same: of how many candidates Stretto's arm may be one, by arrival class.
-  void choose_among(const std::array<int, kArrivalClasses>& candidates) { candidates_ = candidates; }
+  /// The same: of how many candidates Stretto's arm may be one, by arrival class, and whether these are others for
+  /// each.
+  void choose_among(const std::array<int, kArrivalClasses>& candidates, bool are_others) {
+    candidates_ = candidates;
+    are_others_ = are_others;
+  }
   /// Before the first call: goes by what an earlier run has learnt, which counts little, as it may have changed.
   void recall(const Learnt& learnt);
   Learnt learnt() const;
@@ -179,7 +183,7 @@ class Adaptation {
   Arm arm_of_trial(int call) const;
   int candidate_of_trial(int call) const;
   int candidates() const { return candidates_[static_cast<std::size_t>(class_)]; }
-  void note(std::span<const SeenCall> rest, std::span<const SeenCall> trial, Knowledge& knowledge) const;
+  void note(std::span<const SeenCall> rest, std::span<const SeenCall> trial, Knowledge& knowledge, bool ours) const;
   Rest note_rest(std::span<const SeenCall> rest, Knowledge& knowledge) const;
   ArrivalClass class_at(double apart) const;
   void charge(const Rest& rest);
@@ -209,6 +213,7 @@ class Adaptation {
   bool measured_ = false;
 
   std::array<int, kArrivalClasses> candidates_{1, 1, 1};
+  bool are_others_ = false;
 
   std::array<Knowledge, kArrivalClasses> known_{};  // by arrival class
   ArrivalClass class_ = ArrivalClass::balanced;

@@ -165,7 +165,7 @@ TEST(Adaptation, TakesUpWhatIsBetter) {
 
 Adaptation among_three(int learn_after = kSoon) {
   Adaptation adaptation(learn_after, learn_after == kSoon);
-  adaptation.choose_among({3, 3, 3});
+  adaptation.choose_among({3, 3, 3}, false);
   return adaptation;
 }
 

@@ -136,7 +136,7 @@ class VirtualRank {
     const Adaptation::Mode mode = mode_of(agreed.configuration.adapt);
     for (std::size_t kind = 0; kind < kKinds; ++kind) {
       Adaptation& made = kinds_[kind].emplace(agreed.meets_soon ? 1 : 16, agreed.meets_soon, mode);
-      made.choose_among(candidates_of(kind));
+      made.choose_among(candidates_of(kind), forecast_->goes_by_arrivals(collective_of(kind)));
       if (mode == Adaptation::Mode::listens)
         made.expect_native(forecast_->native_ns(collective_of(kind), bytes_of(kind)));
       if (lessons.contains(kLessons)) made.recall(lessons.at(kLessons));

@@ -90,7 +90,8 @@ std::unique_ptr<Experience::Kind> Experience::make(Collective collective, std::s
   Adapted& adapted = lessons_.of(collective);
   const auto adaptation = [&](int learn_after) {
     Adaptation made(learn_after, meets, lessons_.mode());
-    if (forecast != nullptr) made.choose_among(candidates_of(*forecast, collective, bytes));
+    if (forecast != nullptr)
+      made.choose_among(candidates_of(*forecast, collective, bytes), forecast->goes_by_arrivals(collective));
     if (listens && forecast != nullptr) made.expect_native(forecast->native_ns(collective, bytes));
     if (const auto* earlier = lessons_.earlier(kind_of(collective, length))) made.recall(*earlier);
     return made;
