@@ -4,8 +4,8 @@
 //   stretto-choices RULES MACHINE COLLECTIVE RANKS NODES SKEW_NS BYTES...
 //
 // RULES and MACHINE are files, or `-` for none. Prints a JSON line for each length: what is chosen, by what, of which
-// ranks and nodes the nearest rules are (0: there are none), whether the
-// ranks count as uneven, and of several nodes what is predicted of algorithms by messages, in ns.
+// ranks and nodes the nearest rules are (0: there are none), whether the ranks count as uneven for these, whether it
+// is chosen by how far apart they come, and of several nodes what is predicted of algorithms so, in ns.
 
 #include <algorithm>
 #include <cstdio>
@@ -44,7 +44,9 @@ struct Question {
   Collective collective;
   int ranks;
   int nodes;
-  bool uneven;
+  double skew_ns;
+
+  bool uneven() const { return nodes == 1 && is_uneven(static_cast<std::int64_t>(skew_ns)); }
 };
 
 Collective collective_of(const std::string& name) {
@@ -59,9 +61,17 @@ int positive(const char* text, const char* what) {
   return static_cast<int>(value);
 }
 
+// How ranks come, where calls between nodes are chosen by that.
+ArrivalClass arrivals_at(Forecast& forecast, const Question& question, std::size_t bytes) {
+  if (!forecast.goes_by_arrivals(question.collective)) return ArrivalClass::balanced;
+  return arrivals_of(question.skew_ns / forecast.native_ns(question.collective, bytes));
+}
+
 // What is considered, all that have a name of their own, what is chosen, and what the MPI library is taken to do.
 void print_forecast(Forecast& forecast, const Question& question, std::size_t bytes, const Algorithm* chosen) {
-  std::vector<const Algorithm*> predicted = forecast.considered(question.collective, bytes);
+  const ArrivalClass arrivals = arrivals_at(forecast, question, bytes);
+  std::vector<const Algorithm*> predicted = forecast.considered(question.collective, bytes, arrivals);
+  const auto cost = [&](const Algorithm& algorithm) { return forecast.cost_ns(algorithm, bytes, arrivals); };
   for (const Algorithm& algorithm : algorithms()) {
     const bool is_other = algorithm.collective == question.collective && algorithm.needs.memory == Memory::none &&
                           std::ranges::find(predicted, &algorithm) == predicted.end();
@@ -73,12 +83,12 @@ void print_forecast(Forecast& forecast, const Question& question, std::size_t by
   const char* separator = "";
   if (!forecast.considered(question.collective, bytes).empty()) {
     const Algorithm& native = forecast.native_like(question.collective, bytes);
-    std::printf("\"native\": %.0f", forecast.cost_ns(native, bytes));
+    std::printf("\"native\": %.0f", cost(native));
     separator = ", ";
   }
   for (const Algorithm* algorithm : predicted) {
     const std::string name(algorithm->name);
-    std::printf("%s\"%s\": %.0f", separator, name.c_str(), forecast.cost_ns(*algorithm, bytes));
+    std::printf("%s\"%s\": %.0f", separator, name.c_str(), cost(*algorithm));
     separator = ", ";
   }
   std::printf("}");
@@ -93,19 +103,22 @@ void answer(const Question& question, const RuleTable& table, Forecast* forecast
                   question.ranks,
                   one_node,
                   std::numeric_limits<std::size_t>::max() / 2,
-                  question.uneven};
+                  question.uneven()};
   if (!one_node && question.nodes < question.ranks) facts.shared_nodes = {question.nodes, false, true};
   facts.forecast = forecast;
+  if (forecast != nullptr) facts.arrivals = arrivals_at(*forecast, question, bytes);
   const Algorithm* untuned = choose({}, facts);
   facts.tuned = &table;
   const Algorithm* chosen = choose({}, facts);
-  const RuleTable::Found rule = table.find(question.collective, bytes, question.uneven);
+  const RuleTable::Found rule = table.find(question.collective, bytes, question.uneven());
   const auto name = [](const Algorithm* algorithm) {
     return std::string(algorithm == nullptr ? "native" : algorithm->name);
   };
   const char* by = rule.ranks > 0 ? "rules" : forecast != nullptr ? "prediction" : "default";
   std::printf("{\"bytes\": %zu, \"chosen\": \"%s\", \"untuned\": \"%s\", \"by\": \"%s\", \"uneven\": %s", bytes,
-              name(chosen).c_str(), name(untuned).c_str(), by, question.uneven ? "true" : "false");
+              name(chosen).c_str(), name(untuned).c_str(), by,
+              question.uneven() ? "true" : "false");
+  std::printf(", \"apart\": %s", question.uneven() || facts.arrivals != ArrivalClass::balanced ? "true" : "false");
   std::printf(", \"rule_ranks\": %d, \"rule_nodes\": %d", rule.ranks, rule.nodes);
   if (forecast != nullptr) print_forecast(*forecast, question, bytes, chosen);
   std::printf("}\n");
@@ -116,8 +129,8 @@ int run(int argc, char** argv) {
   const RuleFile rules = read(argv[1], read_rules);
   if (argc == 2) return 0;
   const MachineFile machine = read(argv[2], read_machine);
-  Question question{collective_of(argv[3]), positive(argv[4], "ranks"), positive(argv[5], "nodes"), false};
-  question.uneven = question.nodes == 1 && is_uneven(std::strtoll(argv[6], nullptr, 10));
+  const Question question{collective_of(argv[3]), positive(argv[4], "ranks"), positive(argv[5], "nodes"),
+                          std::strtod(argv[6], nullptr)};
   if (question.nodes > question.ranks) refuse("more nodes than ranks");
   const RuleTable table = rules.rules.table_of(question.ranks, question.nodes);
   const bool open_mpi = (argv[2][0] == '-' ? rules.on : machine.on).mpi.starts_with("Open MPI");

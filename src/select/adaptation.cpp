@@ -90,6 +90,11 @@ Adaptation::Ratio Adaptation::Knowledge::ratio(int which) const {
   return {of_means, steady_exp(difference - wide), std::max(steady_exp(difference + wide), of_means)};
 }
 
+ArrivalClass arrivals_of(double apart) {
+  if (apart > kFar) return ArrivalClass::far_apart;
+  return apart > kNarrow ? ArrivalClass::uneven : ArrivalClass::balanced;
+}
+
 // Another takes its place where it is taken to be better by more than what is not sure.
 void Adaptation::Knowledge::choose_candidate() {
   for (int rival = 0; rival < kCandidates; ++rival) {

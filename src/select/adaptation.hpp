@@ -40,6 +40,8 @@ struct SeenCall {
 /// How far apart ranks arrive, measured by what a native call takes: the MIF of Alizadeh 2021, 7.2.6.
 enum class ArrivalClass : std::uint8_t { balanced, uneven, far_apart };
 inline constexpr std::size_t kArrivalClasses = 3;
+/// Of ranks that are so far apart, in terms of what a native call takes, and were not before.
+ArrivalClass arrivals_of(double apart);
 
 class Adaptation {
  public:

@@ -178,6 +178,11 @@ double Forecast::cost_ns(const Algorithm& algorithm, std::size_t bytes, double l
   return (times.mean_ns + times.after_last_ns + times.waiting * late_ns) / 3;
 }
 
+double Forecast::cost_ns(const Algorithm& algorithm, std::size_t bytes, ArrivalClass arrivals) {
+  if (arrivals == ArrivalClass::balanced) return cost_ns(algorithm, bytes);
+  return cost_ns(algorithm, bytes, kLateness[static_cast<std::size_t>(arrivals)] * native_ns(algorithm.collective, bytes));
+}
+
 bool Forecast::fills_wire(std::size_t bytes) const {
   constexpr std::int64_t kLatencies = 3;
   constexpr std::int64_t kPicoseconds = 1000;  // in a ns
@@ -277,10 +282,7 @@ Forecast::Ranking Forecast::rank(Collective collective, std::size_t bytes, bool 
   const std::vector<const Algorithm*> candidates = considered(collective, bytes, arrivals);
   if (candidates.empty()) return ranking;
   const Algorithm& native = native_like(collective, bytes);
-  const double late_ns = kLateness[static_cast<std::size_t>(arrivals)] * times_of(native, bytes).run_ns;
-  const auto cost = [&](const Algorithm& algorithm) {
-    return late_ns > 0 ? cost_ns(algorithm, bytes, late_ns) : cost_ns(algorithm, bytes);
-  };
+  const auto cost = [&](const Algorithm& algorithm) { return cost_ns(algorithm, bytes, arrivals); };
   const double native_cost_ns = cost(native);
   // Of allreduce the library mostly runs the best that it has, which of ours took 1.0 to 1.1 with 64 KiB on 8 nodes.
   const bool runs_that =

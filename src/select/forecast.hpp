@@ -76,6 +76,8 @@ class Forecast {
   /// where one is late by the run time. Nothing is known of algorithms in shared memory of all ranks, nor of
   /// hierarchies in more than two levels.
   double cost_ns(const Algorithm& algorithm, std::size_t bytes);
+  /// The same of ranks that come so: what they wait for each other counts as much.
+  double cost_ns(const Algorithm& algorithm, std::size_t bytes, ArrivalClass arrivals);
   /// Whether a message between nodes takes so long that a latency beside it hardly counts: three of them.
   bool fills_wire(std::size_t bytes) const;
   /// Whether it does not wait for its receiver.

@@ -47,7 +47,14 @@ def test_a_prediction_goes_by_the_network_that_is_named(tmp_path: Path, capsys: 
     assert lags["infiniband-100g"] == pytest.approx([900, 900 + (1 << 20) / 11.6], rel=0.01)
     capsys.readouterr()
     assert explain(["bcast", "1M", "--ranks", "64", "--nodes", "64", "--machine", "infiniband-200g"]) == 0
-    assert "predicted for the machine" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "64 nodes, even: " in said
+    assert "predicted for the machine" in said
+    late = ["--machine", "infiniband-200g", "--imbalance", "20ms"]
+    assert explain(["bcast", "64K", "--ranks", "64", "--nodes", "64", *late]) == 0
+    said = capsys.readouterr().out
+    assert "64 nodes, uneven: arrival_ordered" in said or "64 nodes, uneven: event_linear" in said
+    assert "predicted for ranks that come at different times" in said
 
 
 def test_what_is_neither_is_told() -> None:

@@ -16,15 +16,17 @@ NONE = "-"  # no such file
 
 @dataclass(frozen=True)
 class Answer:
-    """For calls of `bytes`. `by`: rules, prediction or default; `untuned`: what it is without rules. `rule_ranks`,
+    """For calls of `bytes`. `by`: rules, prediction or default; `untuned`: what it is without rules. `uneven`: whether
+    rules for uneven ranks count; `apart`: whether how far apart ranks come has a say in the choice. `rule_ranks`,
     `rule_nodes`: what the nearest rules were measured on, 0 where there are none. `predicted_ns`: of algorithms by
-    messages, between nodes; else empty."""
+    messages, between nodes, where ranks come so; else empty."""
 
     bytes: int
     chosen: str
     untuned: str
     by: str
     uneven: bool
+    apart: bool
     rule_ranks: int
     rule_nodes: int
     predicted_ns: dict[str, float]

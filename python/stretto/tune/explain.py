@@ -74,7 +74,8 @@ def _table(evidence: Evidence) -> Table:
 
 
 def _predictions(answer: Answer) -> Table:
-    table = Table(title="predicted for ranks that come together", title_justify="left")
+    how = "at different times" if answer.apart else "together"
+    table = Table(title=f"predicted for ranks that come {how}", title_justify="left")
     for heading in ("algorithm", "takes"):
         table.add_column(heading)
     for name, ns in sorted(answer.predicted_ns.items(), key=lambda item: item[1])[:8]:
@@ -101,7 +102,7 @@ def _explain(arguments: argparse.Namespace, machine: Path | None) -> int:
     answer = ask(_skew_ns(arguments.imbalance, ask, rules, arguments.collective))
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     console.print(f"{arguments.collective} of {format_size(size)}, {arguments.ranks} ranks on {arguments.nodes} nodes, "
-                  f"{'uneven' if answer.uneven else 'even'}: {answer.chosen}")  # fmt: skip
+                  f"{'uneven' if answer.apart else 'even'}: {answer.chosen}")  # fmt: skip
     found = _find_evidence(rules, arguments.collective, answer) if rules else None
     if found:
         rule, evidence = found
