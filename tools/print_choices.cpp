@@ -116,8 +116,7 @@ void answer(const Question& question, const RuleTable& table, Forecast* forecast
   };
   const char* by = rule.ranks > 0 ? "rules" : forecast != nullptr ? "prediction" : "default";
   std::printf("{\"bytes\": %zu, \"chosen\": \"%s\", \"untuned\": \"%s\", \"by\": \"%s\", \"uneven\": %s", bytes,
-              name(chosen).c_str(), name(untuned).c_str(), by,
-              question.uneven() ? "true" : "false");
+              name(chosen).c_str(), name(untuned).c_str(), by, question.uneven() ? "true" : "false");
   std::printf(", \"apart\": %s", question.uneven() || facts.arrivals != ArrivalClass::balanced ? "true" : "false");
   std::printf(", \"rule_ranks\": %d, \"rule_nodes\": %d", rule.ranks, rule.nodes);
   if (forecast != nullptr) print_forecast(*forecast, question, bytes, chosen);

@@ -180,7 +180,8 @@ double Forecast::cost_ns(const Algorithm& algorithm, std::size_t bytes, double l
 
 double Forecast::cost_ns(const Algorithm& algorithm, std::size_t bytes, ArrivalClass arrivals) {
   if (arrivals == ArrivalClass::balanced) return cost_ns(algorithm, bytes);
-  return cost_ns(algorithm, bytes, kLateness[static_cast<std::size_t>(arrivals)] * native_ns(algorithm.collective, bytes));
+  return cost_ns(algorithm, bytes,
+                 kLateness[static_cast<std::size_t>(arrivals)] * native_ns(algorithm.collective, bytes));
 }
 
 bool Forecast::fills_wire(std::size_t bytes) const {

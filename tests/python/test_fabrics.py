@@ -54,7 +54,7 @@ def test_a_prediction_goes_by_the_network_that_is_named(tmp_path: Path, capsys: 
     assert explain(["bcast", "64K", "--ranks", "64", "--nodes", "64", *late]) == 0
     said = capsys.readouterr().out
     assert "64 nodes, uneven: arrival_ordered" in said or "64 nodes, uneven: event_linear" in said
-    assert "predicted for ranks that come at different times" in said
+    assert "predicted, ranks come apart" in said
 
 
 def test_what_is_neither_is_told() -> None:

@@ -74,8 +74,8 @@ def _table(evidence: Evidence) -> Table:
 
 
 def _predictions(answer: Answer) -> Table:
-    how = "at different times" if answer.apart else "together"
-    table = Table(title=f"predicted for ranks that come {how}", title_justify="left")
+    how = "apart" if answer.apart else "together"
+    table = Table(title=f"predicted, ranks come {how}", title_justify="left")
     for heading in ("algorithm", "takes"):
         table.add_column(heading)
     for name, ns in sorted(answer.predicted_ns.items(), key=lambda item: item[1])[:8]:
