@@ -22,8 +22,8 @@ constexpr double kDoubtful = 14;      // the same, that are left where something
 constexpr double kMuchLess = 0.8;     // ours, in terms of native: not in doubt
 constexpr double kTrialCost = 0.01;   // what trials of native may cost, of what calls take
 constexpr double kLookNs = 200;       // what it costs to measure a call
-constexpr double kSurer = 1.5;        // deviations that a candidate must be better
-constexpr double kBetter = 0.9;       // and what it must take of what another does
+constexpr double kSurer = 1.0;        // deviations that a candidate must be better
+constexpr double kBetter = 0.1;       // and by which part it must take less
 constexpr double kCaution = 0.8;      // of what is not sure, to the account
 constexpr double kUnseen = 2;         // what our arm may come to cost in terms of native's before that is seen
 constexpr double kChanged = 6;        // the cumulative sum
@@ -95,17 +95,23 @@ ArrivalClass arrivals_of(double apart) {
   return apart > kNarrow ? ArrivalClass::uneven : ArrivalClass::balanced;
 }
 
-// Another takes its place where it is taken to be better by more than what is not sure.
-void Adaptation::Knowledge::choose_candidate() {
+// Another takes its place where it is taken to be better by more than what is not sure, by calls of one cycle: earlier
+// ones found connections and memory less ready, or the machine otherwise. Where our arm was not among them native's are
+// between the two.
+void Adaptation::Knowledge::choose_candidate(const Knowledge& of_cycle) {
+  const int before = candidate;
   for (int rival = 0; rival < kCandidates; ++rival) {
-    const MeanCost& best = ours(candidate);
-    const MeanCost& theirs = ours(rival);
+    const MeanCost& theirs = of_cycle.ours(rival);
+    const bool side_by_side = of_cycle.ours(candidate).calls() >= kFewest;
+    const MeanCost& best = side_by_side ? of_cycle.ours(candidate) : ours(candidate);
     if (rival == candidate || best.calls() < kFewest || theirs.calls() < kFewest) continue;
-    const double unsure = kSurer * std::sqrt(theirs.variance(kLeastSpread * kLeastSpread) + best.variance());
-    if (theirs.mean_ns() > kBetter * best.mean_ns() || theirs.level() + unsure > best.level()) continue;
-    candidate = rival;
-    levels[index_of(Arm::ours)] = {};
+    const double drift = side_by_side ? 0 : of_cycle.native().level() - native().level();
+    const double difference = theirs.level() - best.level() - drift;
+    const double least = std::max({theirs.spread2(), best.spread2(), kLeastSpread * kLeastSpread});
+    const double unsure = kSurer * std::sqrt(theirs.variance(least) + best.variance(least));
+    if (difference + std::max(unsure, kBetter) < 0) candidate = rival;
   }
+  if (candidate != before) levels[index_of(Arm::ours)] = {};
 }
 
 void Adaptation::expect_native(double native_ns) {
@@ -239,8 +245,10 @@ ArrivalClass Adaptation::class_at(double apart) const {
 }
 
 void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
-  const auto rest = seen.first(seen.size() - static_cast<std::size_t>(trial_.calls()));
-  const auto trial = seen.subspan(rest.size());
+  const std::size_t looks = seen.size() - static_cast<std::size_t>(trial_.calls());
+  const auto trial = seen.subspan(looks);
+  // The program's first calls make what later ones find there.
+  const auto rest = seen.first(native_total_ns_ == 0 && mode_ != Mode::listens ? 0 : looks);
   waited_ = position_ - rest_ - trial_.calls();
   Knowledge of_cycle;
   note(rest, trial, of_cycle, true);
@@ -269,7 +277,7 @@ void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
     knowledge.levels = {};
   }
   note(rest, trial, knowledge, are_ours);
-  knowledge.choose_candidate();
+  knowledge.choose_candidate(of_cycle);
   if (knowledge.native_ns == 0 || sees_native) knowledge.native_ns = native_ns;
   since_trial_ = !trial.empty() ? 0 : since_trial_ + position_;
   const double at_least_ns = knowledge.native_ns * std::min(knowledge.ratio().value, 1.0);
@@ -317,10 +325,10 @@ void Adaptation::charge(const Rest& rest) {
 // candidates that turn out to be dear few calls are enough, too. Where lessons come late there are not many.
 Adaptation::Trial Adaptation::first_trial(const Knowledge& knowledge) const {
   if (knowledge.native().calls() == 0) return {1, kProbe};
-  if (knowledge.ours(knowledge.candidate).calls() == 0) return {candidates(), kProbe, knowledge.candidate};
+  if (knowledge.ours(knowledge.candidate).calls() == 0) return {candidates(), kTurn, knowledge.candidate};
   const int others = candidates() - 1;
   const int next = (knowledge.candidate + 1) % candidates();
-  if (others > 0 && knowledge.ours(next).calls() == 0) return {others, kProbe, next};
+  if (others > 0 && knowledge.ours(next).calls() == 0) return {candidates(), kTurn, knowledge.candidate};
   return {std::min(soon_ ? kPairs : kMostPairs, knowledge.free / (2 * kBlock))};
 }
 

@@ -51,6 +51,7 @@ class Adaptation {
   static constexpr double kOverhead = 0.005;  // the same
   static constexpr int kBlock = 8;            // calls
   static constexpr int kProbe = 4;            // the same, where nothing is known
+  static constexpr int kTurn = 6;             // the same, where all candidates have their turn
   static constexpr int kPairs = 2;            // of blocks, where too little is known
   static constexpr int kMostPairs = 4;        // the same, where lessons come late
   static constexpr int kFree = 100;           // calls under each arrival class whose cost is not counted
@@ -165,7 +166,7 @@ class Adaptation {
     bool trusted() const;
     Ratio ratio(int which) const;
     Ratio ratio() const { return ratio(candidate); }
-    void choose_candidate();
+    void choose_candidate(const Knowledge& of_cycle);
   };
 
   struct Trial {
