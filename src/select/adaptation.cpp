@@ -308,27 +308,25 @@ void Adaptation::charge(const Rest& rest) {
   };
   for (int pair = 0; pair < trial_.pairs; ++pair) add(trial_.block, candidate_of_trial(2 * trial_.block * pair), 1);
   if (resting_ == Arm::ours) add(position_ - trial_.calls(), our_candidate_, rest.dearer);
+  // The mean of all that is remembered is less noisy than that of the latest trial, which follows drift.
+  savings_.native_ns += (trusted ? native.mean_ns() : native_ns) * position_;
   if (trusted) {
-    // The mean of all that is remembered is less noisy than that of the latest trial, which follows drift.
-    savings_.native_ns += native.mean_ns() * position_;
     savings_.saved_ns += native.mean_ns() * saved;
     savings_.unsure_ns += native.mean_ns() * (unsure + std::abs(saved) * native_error);
-  } else {
-    savings_.native_ns += native_ns * position_;
   }
   owed_ns_ += native_ns * (knowledge.free > 0 ? std::min(more, 0.0) : more);
   native_total_ns_ += position_ * native_ns;
   knowledge.free = std::max(knowledge.free - position_, 0);
 }
 
-// Within the calls that are not counted, of which there are some. Where nothing is known a few calls may tell all; of
-// candidates that turn out to be dear few calls are enough, too. Where lessons come late there are not many.
+// Within the calls that are not counted: where lessons come late there are not many. Where nothing is known a few may
+// tell all, and of candidates that turn out to be dear few are enough.
 Adaptation::Trial Adaptation::first_trial(const Knowledge& knowledge) const {
   if (knowledge.native().calls() == 0) return {1, kProbe};
-  if (knowledge.ours(knowledge.candidate).calls() == 0) return {candidates(), kTurn, knowledge.candidate};
-  const int others = candidates() - 1;
   const int next = (knowledge.candidate + 1) % candidates();
-  if (others > 0 && knowledge.ours(next).calls() == 0) return {candidates(), kTurn, knowledge.candidate};
+  for (const int candidate : {knowledge.candidate, next}) {
+    if (knowledge.ours(candidate).calls() == 0) return {candidates(), kTurn, knowledge.candidate};
+  }
   return {std::min(soon_ ? kPairs : kMostPairs, knowledge.free / (2 * kBlock))};
 }
 
@@ -390,8 +388,8 @@ void Adaptation::plan_counted(const Knowledge& knowledge, const Cycle& wanted) {
     if (rest > 0) resting_ = Arm::ours;
     if (rest == 0) trial = {kPairs};  // to come to savings soon
   }
-  const bool is_rivals = trial.first >= 0;
-  if (is_rivals && !affordable(kBlock, std::max(knowledge.ratio(trial.first).high, kUnseen))) trial = {trial.pairs};
+  if (trial.first >= 0 && !affordable(kBlock, std::max(knowledge.ratio(trial.first).high, kUnseen)))
+    trial = {trial.pairs};
   const double dearest = trusted ? ratio.high : std::max(ratio.value, kUnseen);
   while (resting_ == Arm::native && trial.pairs > 0 && !affordable(trial.pairs * kBlock, dearest)) --trial.pairs;
   if (rest == 0 && trial.pairs == 0) rest = kFirstRest;

@@ -90,9 +90,9 @@ class Adaptation {
   /// Before the first call: what a native one is taken to cost, until one has been seen.
   void expect_native(double native_ns);
   /// The same: of how many candidates Stretto's arm may be one, by arrival class, and whether these are others for
-  /// each.
+  /// each. Whoever does not choose has the first.
   void choose_among(const std::array<int, kArrivalClasses>& candidates, bool are_others) {
-    candidates_ = candidates;
+    if (mode_ == Mode::chooses) candidates_ = candidates;
     are_others_ = are_others;
   }
   /// Before the first call: goes by what an earlier run has learnt, which counts little, as it may have changed.
