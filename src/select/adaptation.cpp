@@ -90,9 +90,12 @@ Adaptation::Ratio Adaptation::Knowledge::ratio(int which) const {
   return {of_means, steady_exp(difference - wide), std::max(steady_exp(difference + wide), of_means)};
 }
 
-ArrivalClass arrivals_of(double apart) {
-  if (apart > kFar) return ArrivalClass::far_apart;
-  return apart > kNarrow ? ArrivalClass::uneven : ArrivalClass::balanced;
+ArrivalClass arrivals_of(double apart, ArrivalClass before) {
+  const auto beyond = [&](double border, ArrivalClass above) {
+    return apart > border * (before >= above ? 1 / kBorder : kBorder);
+  };
+  if (beyond(kFar, ArrivalClass::far_apart)) return ArrivalClass::far_apart;
+  return beyond(kNarrow, ArrivalClass::uneven) ? ArrivalClass::uneven : ArrivalClass::balanced;
 }
 
 // Another takes its place where it is taken to be better by more than what is not sure, by calls of one cycle: earlier
@@ -235,15 +238,6 @@ Adaptation::Rest Adaptation::note_rest(std::span<const SeenCall> rest, Knowledge
   return {changed, changed ? steady_exp(std::max(off, 0.0)) : 1};
 }
 
-// Ranks that are about as far apart as at a border stay on their side of it.
-ArrivalClass Adaptation::class_at(double apart) const {
-  const auto beyond = [&](double border, ArrivalClass above) {
-    return apart > border * (class_ >= above ? 1 / kBorder : kBorder);
-  };
-  if (beyond(kFar, ArrivalClass::far_apart)) return ArrivalClass::far_apart;
-  return beyond(kNarrow, ArrivalClass::uneven) ? ArrivalClass::uneven : ArrivalClass::balanced;
-}
-
 void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
   const std::size_t looks = seen.size() - static_cast<std::size_t>(trial_.calls());
   const auto trial = seen.subspan(looks);
@@ -256,7 +250,7 @@ void Adaptation::learn(std::span<const SeenCall> seen, std::int64_t lesson_ns) {
   const double native_ns = !trial.empty() ? of_cycle.native().mean_ns()
                            : sees_native  ? mean_cost(rest)
                                           : known_[static_cast<std::size_t>(class_)].native_ns;
-  const ArrivalClass now = class_at(median_of(seen, &SeenCall::skew_ns) / native_ns);
+  const ArrivalClass now = arrivals_of(median_of(seen, &SeenCall::skew_ns) / native_ns, class_);
   const bool moved = is_class_known_ && now != class_;
   const bool are_ours = now == class_ || !are_others_;  // what has served is what serves now
   class_ = now;

@@ -40,8 +40,9 @@ struct SeenCall {
 /// How far apart ranks arrive, measured by what a native call takes: the MIF of Alizadeh 2021, 7.2.6.
 enum class ArrivalClass : std::uint8_t { balanced, uneven, far_apart };
 inline constexpr std::size_t kArrivalClasses = 3;
-/// Of ranks that are so far apart, in terms of what a native call takes, and were not before.
-ArrivalClass arrivals_of(double apart);
+/// Of ranks that are so far apart, in terms of what a native call takes; about at a border they stay on the side where
+/// they were `before`.
+ArrivalClass arrivals_of(double apart, ArrivalClass before = ArrivalClass::balanced);
 
 class Adaptation {
  public:
@@ -188,7 +189,6 @@ class Adaptation {
   int candidates() const { return candidates_[static_cast<std::size_t>(class_)]; }
   void note(std::span<const SeenCall> rest, std::span<const SeenCall> trial, Knowledge& knowledge, bool ours) const;
   Rest note_rest(std::span<const SeenCall> rest, Knowledge& knowledge) const;
-  ArrivalClass class_at(double apart) const;
   void charge(const Rest& rest);
   Trial first_trial(const Knowledge& knowledge) const;
   // With a third of what is promised: what is known of both arms are estimates.

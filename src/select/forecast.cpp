@@ -174,14 +174,18 @@ double Forecast::cost_ns(const Algorithm& algorithm, std::size_t bytes) {
 }
 
 double Forecast::cost_ns(const Algorithm& algorithm, std::size_t bytes, double late_ns) {
+  if (late_ns <= 0) return cost_ns(algorithm, bytes);
   const Times times = times_of(algorithm, bytes);
   return (times.mean_ns + times.after_last_ns + times.waiting * late_ns) / 3;
 }
 
 double Forecast::cost_ns(const Algorithm& algorithm, std::size_t bytes, ArrivalClass arrivals) {
-  if (arrivals == ArrivalClass::balanced) return cost_ns(algorithm, bytes);
-  return cost_ns(algorithm, bytes,
-                 kLateness[static_cast<std::size_t>(arrivals)] * native_ns(algorithm.collective, bytes));
+  return cost_ns(algorithm, bytes, late_ns(algorithm.collective, bytes, arrivals));
+}
+
+double Forecast::late_ns(Collective collective, std::size_t bytes, ArrivalClass arrivals) {
+  if (arrivals == ArrivalClass::balanced) return 0;
+  return kLateness[static_cast<std::size_t>(arrivals)] * native_ns(collective, bytes);
 }
 
 bool Forecast::fills_wire(std::size_t bytes) const {
@@ -283,7 +287,8 @@ Forecast::Ranking Forecast::rank(Collective collective, std::size_t bytes, bool 
   const std::vector<const Algorithm*> candidates = considered(collective, bytes, arrivals);
   if (candidates.empty()) return ranking;
   const Algorithm& native = native_like(collective, bytes);
-  const auto cost = [&](const Algorithm& algorithm) { return cost_ns(algorithm, bytes, arrivals); };
+  const double late = late_ns(collective, bytes, arrivals);
+  const auto cost = [&](const Algorithm& algorithm) { return cost_ns(algorithm, bytes, late); };
   const double native_cost_ns = cost(native);
   // Of allreduce the library mostly runs the best that it has, which of ours took 1.0 to 1.1 with 64 KiB on 8 nodes.
   const bool runs_that =
@@ -305,7 +310,8 @@ Forecast::Ranking Forecast::rank(Collective collective, std::size_t bytes, bool 
     best = algorithm;
   };
   std::ranges::for_each(candidates, consider);
-  if (best != nullptr) add_rivals(ranking, std::move(predicted), best_ns);
+  // Of a scatter the rule knows more.
+  if (best != nullptr && collective != Collective::scatter) add_rivals(ranking, std::move(predicted), best_ns);
   return ranking;
 }
 
@@ -344,9 +350,14 @@ const Algorithm* Forecast::best(Collective collective, std::size_t bytes, bool c
   return wanted == nullptr ? found.front() : wanted;
 }
 
-int Forecast::places(Collective collective, std::size_t bytes, ArrivalClass arrivals) {
-  const Ranking& found = ranking(collective, bytes, true, arrivals);
-  return std::max(static_cast<int>(std::ranges::count_if(found, [](const auto* each) { return each != nullptr; })), 1);
+std::array<int, kArrivalClasses> Forecast::places(Collective collective, std::size_t bytes) {
+  std::array<int, kArrivalClasses> places{};
+  for (std::size_t arrivals = 0; arrivals < kArrivalClasses; ++arrivals) {
+    const Ranking& found = ranking(collective, bytes, true, static_cast<ArrivalClass>(arrivals));
+    const auto there = std::ranges::count_if(found, [](const Algorithm* each) { return each != nullptr; });
+    places[arrivals] = std::max(static_cast<int>(there), 1);
+  }
+  return places;
 }
 
 const Algorithm* Forecast::best_between(Collective collective, std::size_t bytes, bool commutative,

@@ -100,8 +100,8 @@ class Forecast {
   /// after the best, from 1 on, as far as there are such that are predicted to take little more; else the best.
   const Algorithm* best(Collective collective, std::size_t bytes, bool commutative,
                         ArrivalClass arrivals = ArrivalClass::balanced, int place = 0);
-  /// How many such places there are, of operations that commute: one at least.
-  int places(Collective collective, std::size_t bytes, ArrivalClass arrivals);
+  /// How many such places there are by class of arrivals, of operations that commute: one at least.
+  std::array<int, kArrivalClasses> places(Collective collective, std::size_t bytes);
 
   /// Of what was measured to be best on fewer and on more ranks, the nearer first, and what is predicted to be: the
   /// one that is predicted to take least, nullptr for the MPI library's own. The same for all lengths of a class.
@@ -138,7 +138,9 @@ class Forecast {
   Times times_within(const Algorithm* stage, std::size_t bytes);
   Times times_of(const Hierarchy& hierarchy, Collective collective, std::size_t bytes);
 
-  /// As cost_ns; of ranks of which one comes `late_ns` after the others.
+  /// By how much one rank is taken to be late; 0: they come together.
+  double late_ns(Collective collective, std::size_t bytes, ArrivalClass arrivals);
+  /// As cost_ns; of ranks of which one comes `late_ns` after the others, or all together.
   double cost_ns(const Algorithm& algorithm, std::size_t bytes, double late_ns);
   const Ranking& ranking(Collective collective, std::size_t bytes, bool commutative, ArrivalClass arrivals);
   struct Predicted {

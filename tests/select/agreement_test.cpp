@@ -136,7 +136,8 @@ class VirtualRank {
     const Adaptation::Mode mode = mode_of(agreed.configuration.adapt);
     for (std::size_t kind = 0; kind < kKinds; ++kind) {
       Adaptation& made = kinds_[kind].emplace(agreed.meets_soon ? 1 : 16, agreed.meets_soon, mode);
-      made.choose_among(candidates_of(kind), forecast_->goes_by_arrivals(collective_of(kind)));
+      made.choose_among(forecast_->places(collective_of(kind), bytes_of(kind)),
+                        forecast_->goes_by_arrivals(collective_of(kind)));
       if (mode == Adaptation::Mode::listens)
         made.expect_native(forecast_->native_ns(collective_of(kind), bytes_of(kind)));
       if (lessons.contains(kLessons)) made.recall(lessons.at(kLessons));
@@ -194,12 +195,6 @@ class VirtualRank {
   }
 
  private:
-  std::array<int, kArrivalClasses> candidates_of(std::size_t kind) {
-    std::array<int, kArrivalClasses> candidates{};
-    for (std::size_t at = 0; at < kArrivalClasses; ++at)
-      candidates[at] = forecast_->places(collective_of(kind), bytes_of(kind), static_cast<ArrivalClass>(at));
-    return candidates;
-  }
   // Tables are filled as they are asked; which cells, and in which order, is each rank's own.
   void ask_for_itself() {
     if (!sometimes(random_, 4)) return;

@@ -170,10 +170,11 @@ bool Interception::select_anew(const CallOutline& call) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     algorithm_ = choose_for(call);
     if (attempt == 0 && algorithm_ != nullptr) {
-      const bool left = is_left_by_experience(call);
-      // It may know now how ranks come, or what is worth a trial, which is another question.
-      const bool is_another = experience_ != nullptr && experience_->asks_for_another();
-      if (left || is_another) algorithm_ = left ? nullptr : choose_for(call);
+      if (is_left_by_experience(call)) {
+        algorithm_ = nullptr;
+      } else if (experience_ != nullptr && experience_->asks_for_another()) {
+        algorithm_ = choose_for(call);  // it knows how ranks come, or what is worth a trial: another question
+      }
     }
     if (algorithm_ == nullptr) {
       keep_native(call);

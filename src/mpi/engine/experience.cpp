@@ -13,16 +13,6 @@ static_assert(Adaptation::kMostMeasured <= Sights::kMostCalls);
 constexpr int kSoon = 1;   // calls, from a telling to the lesson
 constexpr int kLater = 4;  // the same, by messages: these have arrived then, or do so at once
 
-// Of a scatter the rule knows more than the forecast.
-std::array<int, kArrivalClasses> candidates_of(Forecast& forecast, Collective collective, std::size_t bytes) {
-  std::array<int, kArrivalClasses> candidates{};
-  for (std::size_t arrivals = 0; arrivals < kArrivalClasses; ++arrivals) {
-    candidates[arrivals] =
-        collective == Collective::scatter ? 1 : forecast.places(collective, bytes, static_cast<ArrivalClass>(arrivals));
-  }
-  return candidates;
-}
-
 }  // namespace
 
 class Experience::Kind {
@@ -91,7 +81,7 @@ std::unique_ptr<Experience::Kind> Experience::make(Collective collective, std::s
   const auto adaptation = [&](int learn_after) {
     Adaptation made(learn_after, meets, lessons_.mode());
     if (forecast != nullptr)
-      made.choose_among(candidates_of(*forecast, collective, bytes), forecast->goes_by_arrivals(collective));
+      made.choose_among(forecast->places(collective, bytes), forecast->goes_by_arrivals(collective));
     if (listens && forecast != nullptr) made.expect_native(forecast->native_ns(collective, bytes));
     if (const auto* earlier = lessons_.earlier(kind_of(collective, length))) made.recall(*earlier);
     return made;
