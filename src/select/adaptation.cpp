@@ -314,14 +314,16 @@ void Adaptation::charge(const Rest& rest) {
 }
 
 // Within the calls that are not counted: where lessons come late there are not many. Where nothing is known a few may
-// tell all, and of candidates that turn out to be dear few are enough.
-Adaptation::Trial Adaptation::first_trial(const Knowledge& knowledge) const {
-  if (knowledge.native().calls() == 0) return {1, kProbe};
+// tell all, and of candidates that turn out to be dear few are enough. After these native is known, and what is in
+// doubt is ours: the arm that seems to be the better rests.
+Adaptation::Cycle Adaptation::first_cycle(const Knowledge& knowledge) const {
+  if (knowledge.native().calls() == 0) return {0, {1, kProbe}};
   const int next = (knowledge.candidate + 1) % candidates();
   for (const int candidate : {knowledge.candidate, next}) {
-    if (knowledge.ours(candidate).calls() == 0) return {candidates(), kTurn, knowledge.candidate};
+    if (knowledge.ours(candidate).calls() == 0) return {0, {candidates(), kTurn, knowledge.candidate}};
   }
-  return {std::min(soon_ ? kPairs : kMostPairs, knowledge.free / (2 * kBlock))};
+  if (knowledge.native().calls() >= kTrusted) return {kFirstRest, {1}};
+  return {0, {std::min(soon_ ? kPairs : kMostPairs, knowledge.free / (2 * kBlock))}};
 }
 
 // Every other time with one of the others.
@@ -340,8 +342,9 @@ void Adaptation::plan(Knowledge& knowledge, bool moved, const Rest& before) {
   if (in_doubt && is_free) {
     // What is new is tried once it has been seen to stay.
     if (moved && !trusted) return begin_cycle(kFirstRest, {});
-    if (mode_ == Mode::chooses) resting_ = Arm::native;
-    return begin_cycle(0, first_trial(knowledge));
+    const Cycle cycle = first_cycle(knowledge);
+    if (mode_ == Mode::chooses) resting_ = cycle.rest > 0 && knowledge.ratio().value < 1 ? Arm::ours : Arm::native;
+    return begin_cycle(cycle.rest, cycle.trial);
   }
   const Cycle wanted = wanted_cycle(knowledge, moved, before);
   if (knowledge.free >= kLooks && !in_doubt && mode_ == Mode::chooses) {  // nothing need have been saved for it

@@ -190,7 +190,7 @@ class Adaptation {
   void note(std::span<const SeenCall> rest, std::span<const SeenCall> trial, Knowledge& knowledge, bool ours) const;
   Rest note_rest(std::span<const SeenCall> rest, Knowledge& knowledge) const;
   void charge(const Rest& rest);
-  Trial first_trial(const Knowledge& knowledge) const;
+  Cycle first_cycle(const Knowledge& knowledge) const;
   // With a third of what is promised: what is known of both arms are estimates.
   double budget_ns() const { return kBehind / 3 * native_total_ns_ - owed_ns_; }
   void plan(Knowledge& knowledge, bool moved, const Rest& before);
