@@ -5,6 +5,11 @@
 #include <utility>
 
 namespace stretto {
+namespace {
+
+constexpr double kDrift = 1e-4;  // of clocks of two nodes, at most
+
+}  // namespace
 
 SightView SightView::of(const Sight& call) {
   const std::int64_t took_ns = call.exit_ns - call.arrival_ns;
@@ -23,7 +28,8 @@ void SightView::add(const SightView& theirs) {
 }
 
 SeenCall SightView::seen(bool one_clock, int may_leave) const {
-  const std::int64_t skew_ns = last_arrival_ns - first_arrival_ns;
+  const double drift_ns = one_clock ? 0 : kDrift * static_cast<double>(first_arrival_ns);
+  const std::int64_t skew_ns = std::max<std::int64_t>(last_arrival_ns - first_arrival_ns - std::llround(drift_ns), 0);
   const std::int64_t left_ns = one_clock ? last_exit_ns - last_arrival_ns : last_took_ns;
   if (may_leave == 0) return {skew_ns, left_ns};
   const double mean_ns = static_cast<double>(took_ns) / may_leave;

@@ -8,7 +8,8 @@
 
 namespace stretto {
 
-/// What some ranks have seen of a call together. Times are on one clock, as well as that is known.
+/// What some ranks have seen of a call together. Times are on one clock, or count on each from a moment that was the
+/// same for all; by how much clocks may have drifted apart since is not taken for lateness.
 struct SightView {
   std::int64_t first_arrival_ns = 0;
   std::int64_t last_arrival_ns = 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "select/earlier_runs.hpp"
+#include "select/sight_view.hpp"
 
 namespace stretto {
 namespace {
@@ -379,6 +380,21 @@ TEST(Adaptation, MeasuresAtMostWhatThereIsRoomFor) {
     }
   }
   EXPECT_GT(lessons, 10);
+}
+
+// Times count on each rank's own clock from when all left a call together. Of two that come to each other 300 us apart
+// nobody knows, an hour later, which was the first.
+TEST(SightView, ClocksThatDriftMakeNobodyLate) {
+  constexpr std::int64_t kHour = 3'600'000'000'000;
+  const auto skew_ns = [](std::int64_t since_ns, std::int64_t late_ns, bool one_clock) {
+    SightView both = SightView::of({since_ns, since_ns + 10'000});
+    both.add(SightView::of({since_ns + late_ns, since_ns + late_ns + 10'000}));
+    return both.seen(one_clock, 0).skew_ns;
+  };
+  EXPECT_EQ(skew_ns(kHour, 300'000, true), 300'000);
+  EXPECT_EQ(skew_ns(kHour, 300'000, false), 0);
+  EXPECT_EQ(skew_ns(0, 300'000, false), 300'000);
+  EXPECT_EQ(skew_ns(1'000'000'000, 300'000, false), 200'000);
 }
 
 }  // namespace
