@@ -83,7 +83,11 @@ class Adaptation {
     watches,  // Stretto's arm serves all calls but those of trials, whatever these say
     listens   // Stretto's arm serves all calls; how ranks come is all that is learnt
   };
-  /// A lesson comes `learn_after` calls after its measured calls, or later: see pass(). `soon`: no later.
+  /// How many calls after its measured calls a lesson comes: what was told in memory is there, what goes by messages
+  /// has arrived by then, or does so as soon as anybody waits.
+  static constexpr int kInMemory = 1;
+  static constexpr int kByMessages = 4;
+  /// A lesson comes so many calls after its measured calls, or later: see pass(). `soon`: no later.
   explicit Adaptation(int learn_after, bool soon = true, Mode mode = Mode::chooses)
       : learn_after_(learn_after), soon_(soon), mode_(mode) {
     begin_cycle(shortest_rest(), mode == Mode::listens ? Trial{} : Trial{1, kProbe});

@@ -44,8 +44,8 @@ struct Outcome {
 constexpr int kUncounted = 100;
 
 // Ranks that share their memory learn soon, others later.
-constexpr int kSoon = 1;
-constexpr int kLater = 16;
+constexpr int kSoon = Adaptation::kInMemory;
+constexpr int kLater = Adaptation::kByMessages;
 
 // How the calls are, and what chooses.
 struct Setting {

@@ -135,7 +135,8 @@ class VirtualRank {
     const EarlierRuns lessons = read_earlier_runs(agreed.lessons, "lessons", error = "").runs;
     const Adaptation::Mode mode = mode_of(agreed.configuration.adapt);
     for (std::size_t kind = 0; kind < kKinds; ++kind) {
-      Adaptation& made = kinds_[kind].emplace(agreed.meets_soon ? 1 : 16, agreed.meets_soon, mode);
+      Adaptation& made = kinds_[kind].emplace(agreed.meets_soon ? Adaptation::kInMemory : Adaptation::kByMessages,
+                                              agreed.meets_soon, mode);
       made.choose_among(forecast_->places(collective_of(kind), bytes_of(kind)),
                         forecast_->goes_by_arrivals(collective_of(kind)));
       if (mode == Adaptation::Mode::listens)

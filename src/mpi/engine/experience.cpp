@@ -7,13 +7,8 @@
 #include "select/forecast.hpp"
 
 namespace stretto::mpi {
-namespace {
 
 static_assert(Adaptation::kMostMeasured <= Sights::kMostCalls);
-constexpr int kSoon = 1;   // calls, from a telling to the lesson
-constexpr int kLater = 4;  // the same, by messages: these have arrived then, or do so at once
-
-}  // namespace
 
 class Experience::Kind {
  public:
@@ -90,11 +85,13 @@ std::unique_ptr<Experience::Kind> Experience::make(Collective collective, std::s
   Front* const front = beside.is_taken() ? nullptr : &beside;
   if (means_.sights != nullptr && number < Sights::kKinds) {
     auto exchange = std::make_unique<NodeSightExchange>(*means_.sights, number, may_leave);
-    return std::make_unique<Kind>(means_, std::move(exchange), adaptation(kSoon), adapted, length, front);
+    return std::make_unique<Kind>(means_, std::move(exchange), adaptation(Adaptation::kInMemory), adapted, length,
+                                  front);
   }
   auto exchange =
       std::make_unique<MessageSightExchange>(means_.comm, lessons_.reduction(), means_.one_clock, may_leave);
-  return std::make_unique<Kind>(means_, std::move(exchange), adaptation(kLater), adapted, length, front);
+  return std::make_unique<Kind>(means_, std::move(exchange), adaptation(Adaptation::kByMessages), adapted, length,
+                                front);
 }
 
 void Experience::close() {
