@@ -11,77 +11,15 @@
 #include "compose/hierarchy.hpp"
 #include "compose/pipelining.hpp"
 #include "select/candidates.hpp"
+#include "select/machine_terms.hpp"
 
 namespace stretto {
 namespace {
 
 constexpr std::size_t kKiB = 1024;
-constexpr std::size_t kPlanned = Machine::kPlanned;
 // By how much one rank is taken to be late under each class of arrivals, in terms of what the library's call takes: in
 // the middle of the class. Of ranks that are not late cost_ns has it otherwise.
 constexpr double kLateness[kArrivalClasses] = {0, 4, 32};
-
-// As the algorithms of a communicator on several nodes plan ahead with them (mpi/engine/world.cpp).
-Costs costs_between(const Machine& machine) { return machine.costs(Level::machine, kPlanned); }
-
-// Within a node where nothing is known: a quarter of a network's latency, bytes at twice its rate.
-Costs costs_within(const Machine& machine) {
-  Costs costs = machine.costs(Level::node, kPlanned);
-  if (machine.link(Level::node) == nullptr) {
-    costs.alpha_ns /= 4;
-    costs.beta_ps_per_byte /= 2;
-  }
-  return costs;
-}
-
-// Where it is not known, nothing.
-double gap_of(const Machine& machine, Level level) {
-  const Link* const link = machine.link(level);
-  return link == nullptr ? 0 : static_cast<double>(link->gap.at(0));
-}
-
-Terms terms_of(const Machine& machine, double handshakes, int ranks, int per_node) {
-  constexpr double kPicoseconds = 1000;  // in a ns
-  constexpr double kCopy = 0.05;         // ns a byte, and
-  constexpr double kLine = 200;          // ns, where they are not known
-  const Costs far = per_node < ranks ? costs_between(machine) : costs_within(machine);
-  const Costs near = costs_within(machine);
-  const MemoryTimes* const work = machine.work(per_node < ranks ? 1 : ranks);  // of a node, all at once
-  Terms terms;
-  terms.ranks = ranks;
-  terms.ranks_per_node = per_node;
-  terms.alpha_ns = static_cast<double>(far.alpha_ns);
-  terms.beta_ns = static_cast<double>(far.beta_ps_per_byte) / kPicoseconds;
-  terms.near_alpha_ns = static_cast<double>(near.alpha_ns);
-  terms.near_beta_ns = static_cast<double>(near.beta_ps_per_byte) / kPicoseconds;
-  terms.crowded_beta_ns = static_cast<double>(machine.crowded.byte_ps) / kPicoseconds;
-  terms.gap_ns = gap_of(machine, per_node < ranks ? Level::machine : Level::node);
-  terms.near_gap_ns = gap_of(machine, Level::node);
-  terms.gamma_ns = static_cast<double>(far.gamma_ps_per_byte) / kPicoseconds;
-  terms.copy_ns = work == nullptr ? kCopy : static_cast<double>(work->copy.slope_ps(kPlanned)) / kPicoseconds;
-  terms.line_ns = machine.line_ns > 0 ? static_cast<double>(machine.line_ns) : kLine;
-  terms.handshakes = handshakes;
-  terms.eager_bytes = static_cast<double>(far.eager_bytes + 1);
-  return terms;
-}
-
-CallTerms call_terms(const Machine& machine, double handshakes, int ranks, int per_node) {
-  return {terms_of(machine, handshakes, ranks, per_node), costs_between(machine)};
-}
-
-// Where one rank of each node sends and the others wait in memory.
-Machine less_crowded(Machine machine, const NodeLayout& layout) {
-  machine.crowded.message_ns /= layout.most_on_a_node();
-  machine.crowded.byte_ps /= layout.most_on_a_node();
-  return machine;
-}
-
-CallTerms by_number(const Machine& machine, double handshakes, const NodeLayout& layout) {
-  const int per_node = layout.placement == Placement::other ? 1 : layout.most_on_a_node();
-  Terms terms = terms_of(machine, handshakes, layout.ranks, per_node);
-  if (layout.placement == Placement::in_turn) terms.in_turn = layout.nodes;
-  return {terms, costs_between(machine)};
-}
 
 // The tree that has no name of a shape, with all of a message on each of its edges.
 bool is_binomial(const Algorithm& algorithm) {
@@ -97,33 +35,45 @@ Forecast::Forecast(const Machine& machine, const NodeLayout& layout, const Handi
       deterministic_(deterministic),
       eager_bytes_(costs_between(machine).eager_bytes),
       near_ns_(static_cast<double>(costs_within(machine).alpha_ns)),
-      by_number_(by_number(machine, handicaps.handshakes, layout)),
+      by_number_(terms_by_number(machine, handicaps.handshakes, layout)),
       by_places_(call_terms(machine, handicaps.handshakes, layout.ranks, layout.most_on_a_node())),
       within_(call_terms(machine, handicaps.handshakes, layout.most_on_a_node(), layout.most_on_a_node())),
       between_(call_terms(machine, handicaps.handshakes, layout.nodes, 1)),
       alone_(call_terms(less_crowded(machine, layout), handicaps.handshakes, layout.nodes, 1)) {}
 
+// What the messages of a tree take at least, of all of a message along each edge: those of the busiest node share its
+// wire, and ranks that each have a node of their own share what all of them can send at once.
+double Forecast::shared_ns(const Terms& first, std::size_t segments, std::size_t bytes) const {
+  const auto all = static_cast<double>(bytes);
+  const double wire_ns = segments == 1 ? first.busiest * all * first.beta_ns : 0;
+  if (layout_.shares_nodes()) return wire_ns;
+  return std::max(wire_ns, (first.ranks - 1) / first.ranks * all * first.crowded_beta_ns);
+}
+
 // Segments run side by side: when the first is through, each further one takes what keeps the wires, or the cores, busy
-// longer. The messages of a tree between nodes take as long as the busiest node's share its wire.
+// longer.
 Forecast::Times Forecast::times_of(CallTerms& terms, const Algorithm& algorithm, std::size_t bytes) {
   const std::size_t segments = segments_of(algorithm.pipelining, bytes, std::max<std::size_t>(bytes, 1));
   const Terms first = terms.of(algorithm, bytes / segments);
   const double run_ns = algorithm.balanced->value(first);
   Times times{run_ns, algorithm.mean == algorithm.balanced ? run_ns : algorithm.mean->value(first),
               algorithm.after_last->value(first), algorithm.waiting->value(first)};
-  if (segments == 1) {
-    const bool is_tree = algorithm.shape != nullptr || is_binomial(algorithm);
-    const double queued_ns = is_tree ? first.busiest * first.bytes * first.beta_ns - run_ns : 0;
-    if (queued_ns <= 0) return times;
-    return {times.run_ns + queued_ns, times.mean_ns + queued_ns / 2, times.after_last_ns, times.waiting};
+  if (segments > 1) {
+    Terms wires = first;
+    wires.alpha_ns = wires.near_alpha_ns = wires.gamma_ns = wires.copy_ns = 0;
+    Terms cores = first;
+    cores.alpha_ns = cores.near_alpha_ns = cores.beta_ns = cores.near_beta_ns = 0;
+    const double further_ns = static_cast<double>(segments - 1) *
+                              std::max(algorithm.balanced->value(wires), algorithm.balanced->value(cores));
+    for (double* each : {&times.run_ns, &times.mean_ns, &times.after_last_ns}) *each += further_ns;
   }
-  Terms wires = first;
-  wires.alpha_ns = wires.near_alpha_ns = wires.gamma_ns = wires.copy_ns = 0;
-  Terms cores = first;
-  cores.alpha_ns = cores.near_alpha_ns = cores.beta_ns = cores.near_beta_ns = 0;
-  const double further_ns =
-      static_cast<double>(segments - 1) * std::max(algorithm.balanced->value(wires), algorithm.balanced->value(cores));
-  return {times.run_ns + further_ns, times.mean_ns + further_ns, times.after_last_ns + further_ns, times.waiting};
+  const bool is_tree = algorithm.shape != nullptr || is_binomial(algorithm);
+  const double queued_ns = is_tree ? shared_ns(first, segments, bytes) - times.run_ns : 0;
+  if (queued_ns > 0) {
+    times.run_ns += queued_ns;
+    times.mean_ns += queued_ns / 2;
+  }
+  return times;
 }
 
 // Who waits in memory for others of its node is taken to wait as long for what they tell as it would for a message.
@@ -201,9 +151,9 @@ const Algorithm& Forecast::native_like(Collective collective, std::size_t bytes)
   return *find_algorithm(collective, *std::ranges::min_element(names, {}, cost));
 }
 
-double Forecast::native_handicap(Collective collective) const {
-  return collective == Collective::allgather && layout_.shares_nodes() ? handicaps_.native_allgather
-                                                                       : handicaps_.native;
+double Forecast::native_handicap(Collective collective, std::size_t bytes) const {
+  const bool is_dear = collective == Collective::allgather && layout_.shares_nodes() && bytes >= handicaps_.waited_for;
+  return is_dear ? handicaps_.native_allgather : handicaps_.native;
 }
 
 double Forecast::engine_ns(const Algorithm& algorithm, std::size_t bytes) {
@@ -240,7 +190,8 @@ bool Forecast::is_for_memory(Collective collective, std::size_t bytes) const {
 std::vector<const Algorithm*> Forecast::considered(Collective collective, std::size_t bytes,
                                                    ArrivalClass arrivals) const {
   std::vector<const Algorithm*> found;
-  if (collective == Collective::bcast && layout_.shares_nodes() && bytes < handicaps_.waited_for) return found;
+  const bool is_handed_down = collective == Collective::bcast || collective == Collective::scatter;
+  if (is_handed_down && layout_.shares_nodes() && bytes < handicaps_.waited_for) return found;
   if (is_for_memory(collective, bytes)) {
     for (const std::string_view name : worth_considering_in_memory(collective)) {
       const Algorithm* const algorithm = find_algorithm(collective, name);
@@ -290,11 +241,13 @@ Forecast::Ranking Forecast::rank(Collective collective, std::size_t bytes, bool 
   const double late = late_ns(collective, bytes, arrivals);
   const auto cost = [&](const Algorithm& algorithm) { return cost_ns(algorithm, bytes, late); };
   const double native_cost_ns = cost(native);
-  // Of allreduce the library mostly runs the best that it has, which of ours took 1.0 to 1.1 with 64 KiB on 8 nodes.
-  const bool runs_that =
-      layout_.shares_nodes() ? layout_.placement == Placement::side_by_side : collective == Collective::allreduce;
+  // Of short allreduces the library mostly runs the best that it has. On 8 nodes the same of ours took 0.94 to 1.1 of
+  // it with 64 KiB, and 0.67 to 0.96 with 256 KiB to 4 MiB.
+  const bool runs_that = layout_.shares_nodes() ? layout_.placement == Placement::side_by_side
+                                                : collective == Collective::allreduce && bytes < kLong;
   const bool may_be_native = !deterministic_ || !sums(collective);  // whose bits may depend on timing
-  double least_ns = may_be_native ? native_handicap(collective) * native_cost_ns : std::numeric_limits<double>::max();
+  double least_ns =
+      may_be_native ? native_handicap(collective, bytes) * native_cost_ns : std::numeric_limits<double>::max();
   double best_ns = 0;
   std::vector<Predicted> predicted;
   const auto consider = [&](const Algorithm* algorithm) {
@@ -369,8 +322,9 @@ const Algorithm* Forecast::best_between(Collective collective, std::size_t bytes
     return algorithm == nullptr || (!algorithm->uses_node_memory() && (commutative || !algorithm->needs.commutative));
   };
   const auto cost = [&](const Algorithm* algorithm) {
-    return algorithm != nullptr ? cost_ns(*algorithm, middle)
-                                : native_handicap(collective) * cost_ns(native_like(collective, middle), middle);
+    return algorithm != nullptr
+               ? cost_ns(*algorithm, middle)
+               : native_handicap(collective, middle) * cost_ns(native_like(collective, middle), middle);
   };
   const Algorithm* untuned = best(collective, bytes, commutative);
   const Algorithm* least = nearest.kind == Choice::Kind::by_rule ? untuned : nearest.algorithm;

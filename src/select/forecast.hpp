@@ -19,29 +19,16 @@
 #include "select/adaptation.hpp"
 #include "select/configuration.hpp"
 #include "select/machine.hpp"
+#include "select/node_layout.hpp"
 
 namespace stretto {
 
-/// How the numbers of the ranks of a communicator lie on its nodes.
-enum class Placement : std::uint8_t { side_by_side, in_turn, other };
-
-struct NodeLayout {
-  int ranks = 1;
-  int nodes = 1;
-  Placement placement = Placement::side_by_side;
-  bool boards = false;  // those of a node have, or can be given, memory in common
-
-  /// Several nodes, of which some has several ranks.
-  bool shares_nodes() const { return nodes > 1 && nodes < ranks; }
-  int most_on_a_node() const { return (ranks + nodes - 1) / nodes; }
-};
-
 /// What no formula knows. `native`: what the MPI library takes in terms of the best that it has, as its thresholds are
-/// those of other machines; `native_allgather`: the same of allgathers where nodes have several ranks. `engine`: what
-/// ours adds to the latencies of up to kShort bytes, in terms of these; of longer messages less and less;
-/// `engine_on_shared_nodes`: where several ranks are on a node. There shorter messages than `waited_for` that all ranks
-/// of a node wait for are left to the library. `handshakes`: how many latencies more a message takes that asks its
-/// receiver first.
+/// those of other machines; `native_allgather`: the same of allgathers of `waited_for` bytes or more where nodes have
+/// several ranks. `engine`: what ours adds to the latencies of up to kShort bytes, in terms of these; of longer
+/// messages less and less; `engine_on_shared_nodes`: where several ranks are on a node. There shorter messages than
+/// `waited_for` that all ranks of a node wait for are left to the library. `handshakes`: how many latencies more a
+/// message takes that asks its receiver first.
 struct Handicaps {
   double native = 1;
   double native_allgather = 1;
@@ -60,8 +47,9 @@ struct Handicaps {
 ///
 /// With 2 and 4 ranks a node the binomial broadcast of 8 and 256 B took 1.5 to 1.8 of Open MPI's, and all others of
 /// ours 1.0 to 1.7; allreduce, scatter and allgather of such lengths in the memory of nodes took 0.8 to 1.3 of native's
-/// from one run to the next, as who waits there is woken late where it has no core of its own. From 1 KiB on 0.2 to
-/// 0.95. Allgathers of 16 to 256 KiB a block took it 1.2 to 3.6 of its best, 1.9 in the mean.
+/// from one run to the next, as who waits there is woken late where it has no core of its own; the linear scatter by
+/// messages 0.83 to 1.8. From 1 KiB on 0.2 to 0.95. Allgathers of 16 to 256 KiB a block took it 1.2 to 3.6 of its
+/// best, 1.9 in the mean.
 inline constexpr Handicaps kBesideOpenMpi{1.1, 2, 0.35, 0.8, 1 << 10, 2};
 inline constexpr Handicaps kBesideOthers{1, 1, 0.35, 0.8, 1 << 10, 2};
 
@@ -114,6 +102,7 @@ class Forecast {
   /// What others than the best may be predicted to take of it to be worth a trial.
   static constexpr double kRival = 1.5;
   static constexpr std::size_t kShort = 16 << 10;  // bytes; longer ones keep wires and cores busy meanwhile
+  static constexpr std::size_t kLong = 128 << 10;  // the same; of which the library runs other algorithms than are best
 
  private:
   static constexpr std::size_t kClassesADoubling = 4;
@@ -134,6 +123,7 @@ class Forecast {
   };
   Times times_of(const Algorithm& algorithm, std::size_t bytes);
   Times times_of(CallTerms& terms, const Algorithm& algorithm, std::size_t bytes);
+  double shared_ns(const Terms& first, std::size_t segments, std::size_t bytes) const;
   /// Of a stage of a hierarchy within nodes; nullptr takes no time.
   Times times_within(const Algorithm* stage, std::size_t bytes);
   Times times_of(const Hierarchy& hierarchy, Collective collective, std::size_t bytes);
@@ -152,7 +142,7 @@ class Forecast {
   bool is_for_memory(Collective collective, std::size_t bytes) const;
   std::string ring_name(std::string_view ring, Collective collective, std::size_t bytes) const;
   double engine_ns(const Algorithm& algorithm, std::size_t bytes);
-  double native_handicap(Collective collective) const;
+  double native_handicap(Collective collective, std::size_t bytes) const;
 
   NodeLayout layout_;
   Handicaps handicaps_;

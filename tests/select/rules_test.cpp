@@ -292,6 +292,11 @@ TEST(Rules, ShortMessagesThatAllOfANodeWaitForAreTheLibrarys) {
        {Collective::bcast, Collective::allreduce, Collective::allgather, Collective::barrier}) {
     EXPECT_EQ(chosen_between_nodes(collective, 1023, layout), "native") << name_of(collective);
   }
+  // By messages, too, where few of ours looked better than they are.
+  const NodeLayout few{16, 8, Placement::side_by_side, /*boards=*/true};
+  for (const Collective collective : {Collective::scatter, Collective::allgather}) {
+    EXPECT_EQ(chosen_between_nodes(collective, 256, few), "native") << name_of(collective);
+  }
 }
 
 TEST(Rules, ATreeTakesAtLeastWhatItsBusiestNodeSends) {
@@ -301,6 +306,40 @@ TEST(Rules, ATreeTakesAtLeastWhatItsBusiestNodeSends) {
   constexpr std::size_t kBytes = 32 << 10;
   const double message_ns = 8.0 * kBytes;
   EXPECT_GE(4 * forecast.cost_ns(*find_algorithm(Collective::bcast, "event_binary"), kBytes), 31 * message_ns);
+}
+
+// As where ranks of eight nodes have two cores: however a message spreads, all of it is sent seven times.
+TEST(Rules, TreesTakeAtLeastWhatAllRanksCanSendAtOnce) {
+  const NodeLayout layout{8, 8};
+  Machine machine = gigabit(layout);
+  constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+  for (const Collective collective : {Collective::bcast, Collective::reduce}) {
+    EXPECT_EQ(Forecast(machine, layout, kBesideOpenMpi).best(collective, kMebibyte, true)->name, "event_chain");
+  }
+  machine.crowded.byte_ps *= 8;
+  for (const Collective collective : {Collective::bcast, Collective::reduce}) {
+    Forecast forecast(machine, layout, kBesideOpenMpi);
+    const std::string_view best = forecast.best(collective, kMebibyte, true)->name;
+    EXPECT_TRUE(best == "binomial" || best == "event_knomial") << best << ": a chain has the most messages";
+    EXPECT_GE(4 * forecast.cost_ns(*find_algorithm(collective, "event_chain"), kMebibyte), 7 * 8.0 * kMebibyte);
+  }
+}
+
+// What the library runs, too, it runs as well where messages are short only.
+TEST(Rules, AmongLongAllreducesIsWhatTheLibraryRuns) {
+  const NodeLayout layout{8, 8};
+  Forecast forecast(gigabit(layout), layout, kBesideOpenMpi);
+  const auto is_among = [&](std::size_t bytes) {
+    const int places = forecast.places(Collective::allreduce, bytes).front();
+    for (int place = 0; place < places; ++place) {
+      const Algorithm* const algorithm =
+          forecast.best(Collective::allreduce, bytes, true, ArrivalClass::balanced, place);
+      if (algorithm != nullptr && algorithm->name == "rabenseifner") return true;
+    }
+    return false;
+  };
+  EXPECT_FALSE(is_among(64 << 10));
+  EXPECT_TRUE(is_among(1 << 20));
 }
 
 TEST(Rules, BlocksOfAllRanksShareThePool) {

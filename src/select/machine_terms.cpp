@@ -1,0 +1,71 @@
+#include "select/machine_terms.hpp"
+
+#include <algorithm>
+
+namespace stretto {
+namespace {
+
+constexpr std::size_t kPlanned = Machine::kPlanned;
+
+// Where it is not known, nothing.
+double gap_of(const Machine& machine, Level level) {
+  const Link* const link = machine.link(level);
+  return link == nullptr ? 0 : static_cast<double>(link->gap.at(0));
+}
+
+Terms terms_of(const Machine& machine, double handshakes, int ranks, int per_node) {
+  constexpr double kPicoseconds = 1000;  // in a ns
+  constexpr double kCopy = 0.05;         // ns a byte, and
+  constexpr double kLine = 200;          // ns, where they are not known
+  const Costs far = per_node < ranks ? costs_between(machine) : costs_within(machine);
+  const Costs near = costs_within(machine);
+  const MemoryTimes* const work = machine.work(per_node < ranks ? 1 : ranks);  // of a node, all at once
+  Terms terms;
+  terms.ranks = ranks;
+  terms.ranks_per_node = per_node;
+  terms.alpha_ns = static_cast<double>(far.alpha_ns);
+  terms.beta_ns = static_cast<double>(far.beta_ps_per_byte) / kPicoseconds;
+  terms.near_alpha_ns = static_cast<double>(near.alpha_ns);
+  terms.near_beta_ns = static_cast<double>(near.beta_ps_per_byte) / kPicoseconds;
+  terms.crowded_beta_ns = static_cast<double>(machine.crowded.byte_ps) / kPicoseconds;
+  terms.gap_ns = gap_of(machine, per_node < ranks ? Level::machine : Level::node);
+  terms.near_gap_ns = gap_of(machine, Level::node);
+  terms.gamma_ns = static_cast<double>(far.gamma_ps_per_byte) / kPicoseconds;
+  terms.copy_ns = work == nullptr ? kCopy : static_cast<double>(work->copy.slope_ps(kPlanned)) / kPicoseconds;
+  terms.line_ns = machine.line_ns > 0 ? static_cast<double>(machine.line_ns) : kLine;
+  terms.handshakes = handshakes;
+  terms.eager_bytes = static_cast<double>(far.eager_bytes + 1);
+  return terms;
+}
+
+}  // namespace
+
+Costs costs_between(const Machine& machine) { return machine.costs(Level::machine, kPlanned); }
+
+Costs costs_within(const Machine& machine) {
+  Costs costs = machine.costs(Level::node, kPlanned);
+  if (machine.link(Level::node) == nullptr) {
+    costs.alpha_ns /= 4;
+    costs.beta_ps_per_byte /= 2;
+  }
+  return costs;
+}
+
+CallTerms call_terms(const Machine& machine, double handshakes, int ranks, int per_node) {
+  return {terms_of(machine, handshakes, ranks, per_node), costs_between(machine)};
+}
+
+Machine less_crowded(Machine machine, const NodeLayout& layout) {
+  machine.crowded.message_ns /= layout.most_on_a_node();
+  machine.crowded.byte_ps /= layout.most_on_a_node();
+  return machine;
+}
+
+CallTerms terms_by_number(const Machine& machine, double handshakes, const NodeLayout& layout) {
+  const int per_node = layout.placement == Placement::other ? 1 : layout.most_on_a_node();
+  Terms terms = terms_of(machine, handshakes, layout.ranks, per_node);
+  if (layout.placement == Placement::in_turn) terms.in_turn = layout.nodes;
+  return {terms, costs_between(machine)};
+}
+
+}  // namespace stretto
