@@ -46,7 +46,7 @@ Forecast::Forecast(const Machine& machine, const NodeLayout& layout, const Handi
 double Forecast::shared_ns(const Terms& first, std::size_t segments, std::size_t bytes) const {
   const auto all = static_cast<double>(bytes);
   const double wire_ns = segments == 1 ? first.busiest * all * first.beta_ns : 0;
-  if (layout_.shares_nodes()) return wire_ns;
+  if (layout_.nodes < layout_.ranks) return wire_ns;
   return std::max(wire_ns, (first.ranks - 1) / first.ranks * all * first.crowded_beta_ns);
 }
 
