@@ -382,8 +382,7 @@ TEST(Adaptation, MeasuresAtMostWhatThereIsRoomFor) {
   EXPECT_GT(lessons, 10);
 }
 
-// Times count on each rank's own clock from when all left a call together. Of two that come to each other 300 us apart
-// nobody knows, an hour later, which was the first.
+// On each rank's own clock, from when all left a call together: an hour later nobody knows which of two was the first.
 TEST(SightView, ClocksThatDriftMakeNobodyLate) {
   constexpr std::int64_t kHour = 3'600'000'000'000;
   const auto skew_ns = [](std::int64_t since_ns, std::int64_t late_ns, bool one_clock) {
