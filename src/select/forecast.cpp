@@ -289,7 +289,7 @@ std::optional<Forecast::Ranking>& Forecast::cell_of(Tables& tables, Collective c
 
 const Forecast::Ranking& Forecast::ranking(Collective collective, std::size_t bytes, bool commutative,
                                            ArrivalClass arrivals) {
-  if (!goes_by_arrivals(collective)) arrivals = ArrivalClass::balanced;
+  if (arrivals != ArrivalClass::balanced && !goes_by_arrivals(collective)) arrivals = ArrivalClass::balanced;
   Tables& tables = choices_[static_cast<std::size_t>(arrivals)];
   std::optional<Ranking>& choice = cell_of(tables, collective, bytes, commutative);
   if (!choice) choice = rank(collective, middle_of(class_of(bytes)), commutative, arrivals);

@@ -1,7 +1,5 @@
 #include "select/machine_terms.hpp"
 
-#include <algorithm>
-
 namespace stretto {
 namespace {
 
