@@ -107,12 +107,12 @@ def test_ranks_are_where_these_tests_say(tmp_path: Path, mapping: str) -> None:
 @pytest.mark.usefixtures("runtime")
 @pytest.mark.parametrize("adapt", ("auto", "listen", "off"))
 def test_broadcasts_follow_who_comes_late(compiled: Callable[..., Path], adapt: str) -> None:
-    """The first rank of the second node, which leads it, is late by much more than a broadcast takes."""
+    """The third node's first rank, whom others wait for in a tree, is late by much more than a broadcast takes."""
     output = run(
         compiled("mpi/late_leader.c"),
         4,
         stretto_env(verbose=1, adapt=adapt),
-        arguments=("100", "2", "30"),
+        arguments=("100", "4", "30"),
         mpirun=f"{MPIRUN} --map-by ppr:2:node:oversubscribe",
     )
     ran = {name: int(calls) for name, calls in re.findall(r"stretto: bcast: (\S+) ran (\d+)", output)}
