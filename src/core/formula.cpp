@@ -167,24 +167,44 @@ double ceil_log(double number) {
 }
 
 double number_of(Formula::Symbol symbol, const Terms& terms) {
-  const double numbers[] = {terms.ranks,
-                            terms.ranks_per_node,
-                            terms.bytes,
-                            terms.all_bytes,
-                            terms.alpha_ns,
-                            terms.beta_ns,
-                            terms.gamma_ns,
-                            terms.copy_ns,
-                            terms.line_ns,
-                            terms.segments,
-                            terms.deep.count(),
-                            terms.midway.count() * terms.ranks / std::max(terms.ranks - 1, 1.0),
-                            terms.children.count(),
-                            messages_to_fold(terms),
-                            terms.waits() ? 1.0 : 0.0,
-                            terms.announced() ? 1.0 : 0.0,
-                            terms.gap_ns};
-  return numbers[static_cast<std::size_t>(symbol)];
+  using Symbol = Formula::Symbol;
+  switch (symbol) {
+    case Symbol::P:
+      return terms.ranks;
+    case Symbol::q:
+      return terms.ranks_per_node;
+    case Symbol::n:
+      return terms.bytes;
+    case Symbol::N:
+      return terms.all_bytes;
+    case Symbol::alpha:
+      return terms.alpha_ns;
+    case Symbol::beta:
+      return terms.beta_ns;
+    case Symbol::gamma:
+      return terms.gamma_ns;
+    case Symbol::kappa:
+      return terms.copy_ns;
+    case Symbol::lambda:
+      return terms.line_ns;
+    case Symbol::m:
+      return terms.segments;
+    case Symbol::depth:
+      return terms.deep.count();
+    case Symbol::d:
+      return terms.midway.count() * terms.ranks / std::max(terms.ranks - 1, 1.0);
+    case Symbol::c:
+      return terms.children.count();
+    case Symbol::e:
+      return messages_to_fold(terms);
+    case Symbol::w:
+      return terms.waits() ? 1 : 0;
+    case Symbol::s:
+      return terms.announced() ? 1 : 0;
+    case Symbol::g:
+      return terms.gap_ns;
+  }
+  return 0;
 }
 
 template <class T>
@@ -283,7 +303,7 @@ double Formula::joined(Step::Kind kind, double a, double b) {
 }
 
 double Formula::value(const Terms& terms) const {
-  std::array<double, kMostSteps> stack{};
+  std::array<double, kMostSteps> stack;  // NOLINT(cppcoreguidelines-pro-type-member-init): all of it takes longer
   std::size_t height = 0;
   for (std::size_t i = 0; i < size_; ++i) {
     const Step step = steps_[i];
