@@ -134,7 +134,7 @@ def run_figure(figure: Figure, arrival: str, ranks: int, mpirun: str, timeout_se
         in_place=how.work is not None,
     )
     gamma, delta = how.work or (0.0, 0.0)
-    work = cost_of_work(gamma, delta, how.work is not None)
+    work = cost_of_work(gamma, delta, how.work is not None, measured=False)
     return simulate(request, platform, choose_settings(figure.collective, "ompi"), work, timeout_seconds)
 
 

@@ -15,17 +15,15 @@ namespace {
 constexpr std::int64_t kShortestSleepNs = 100;
 constexpr unsigned kMostDoublings = 5;  // to 3.2 us
 
-double cost_of(const char* variable) {
-  const char* value = std::getenv(variable);
+}  // namespace
+
+double cost_of(Work work) {
+  const char* value = std::getenv(work == Work::reduce ? "STRETTO_SIM_GAMMA" : "STRETTO_SIM_DELTA");
   return value == nullptr ? 0 : std::strtod(value, nullptr);
 }
 
-}  // namespace
-
 SimulatedPlatform::SimulatedPlatform(const shm::NodeFacts& facts)
-    : facts_(facts),
-      gamma_ns_per_byte_(cost_of("STRETTO_SIM_GAMMA")),
-      delta_ns_per_byte_(cost_of("STRETTO_SIM_DELTA")) {}
+    : facts_(facts), gamma_ns_per_byte_(cost_of(Work::reduce)), delta_ns_per_byte_(cost_of(Work::copy)) {}
 
 std::int64_t SimulatedPlatform::now_ns() { return monotonic_ns(); }
 

@@ -6,9 +6,11 @@
 
 namespace stretto::smpi {
 
+/// In ns a byte, from STRETTO_SIM_GAMMA (reducing) and STRETTO_SIM_DELTA (copying); 0 if unset.
+double cost_of(Work work);
+
 class SimulatedPlatform final : public Platform {
  public:
-  /// Reads what work costs from STRETTO_SIM_GAMMA (reducing) and STRETTO_SIM_DELTA (copying), in ns a byte; 0 if unset.
   explicit SimulatedPlatform(const shm::NodeFacts& facts);
 
   std::int64_t now_ns() override;

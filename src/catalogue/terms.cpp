@@ -162,6 +162,8 @@ Terms CallTerms::of(const Algorithm& algorithm, std::size_t bytes) {
     terms.segments =
         static_cast<double>(std::max<std::size_t>(eager_segments(plan_, bytes, bytes, depth_of_tree(shape)), 1));
     terms.sent_ahead = static_cast<double>(kSendsUnderWay);
+    // With many segments all ranks of a node are busy at once.
+    if (terms.segments > 1) terms.near_beta_ns = std::max(terms.near_beta_ns, terms.near_crowded_beta_ns);
   }
   static_cast<TreeHops&>(terms) = tree_of(shape, terms.waits());
   return terms;

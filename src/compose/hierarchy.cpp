@@ -61,9 +61,7 @@ std::optional<Algorithm> without_leaders(const Hierarchy& how, Collective collec
     within.run = run;
     return within;
   };
-  // Words are of one meeting a call, not of one a stripe.
-  const bool in_stripes = how.up != nullptr && how.up->in_nodes == InNodes::in_stripes && !how.between->needs.words;
-  if (collective == Collective::allreduce && in_stripes) return served_by(*how.up, &node_stripes);
+  if (collective == Collective::allreduce && is_in_stripes(how)) return served_by(*how.up, &node_stripes);
   if (collective == Collective::bcast && is_led_by_first_comers(how)) return served_by(*how.down, &first_comers);
   return std::nullopt;
 }
@@ -132,6 +130,11 @@ Task all_in_stages(Stages& stages, const Hierarchy& how, const Call& call) {
 }
 
 }  // namespace
+
+// Words are of one meeting a call, not of one a stripe.
+bool is_in_stripes(const Hierarchy& how) {
+  return how.up != nullptr && how.up->in_nodes == InNodes::in_stripes && !how.between->needs.words;
+}
 
 bool is_led_by_first_comers(const Hierarchy& how) {
   return how.down != nullptr && how.down->in_nodes == InNodes::by_first_comer &&

@@ -41,6 +41,9 @@ bool find_hierarchy(Collective collective, const HierarchyNames& names, Hierarch
 /// Whether any part of it runs in segments.
 bool has_segments(const Hierarchy& hierarchy);
 
+/// Whether the ranks of a node share an allreduce out between them, in stripes (node_stripes.cpp).
+bool is_in_stripes(const Hierarchy& hierarchy);
+
 /// Whether whoever of a node comes first leads it in a broadcast (first_comers.cpp).
 bool is_led_by_first_comers(const Hierarchy& hierarchy);
 

@@ -49,8 +49,9 @@ double message_ns(const Terms& terms, double distance, double bytes) {
 
 // The same, where all ranks send one at once.
 double crowded_ns(const Terms& terms, double distance, double bytes) {
-  const double slower_ns = std::max(terms.crowded_beta_ns - terms.beta_ns, 0.0);
-  return message_ns(terms, distance, bytes) + (is_near(terms, distance) ? 0 : bytes * slower_ns);
+  const double slower_ns = is_near(terms, distance) ? terms.near_crowded_beta_ns - terms.near_beta_ns
+                                                    : terms.crowded_beta_ns - terms.beta_ns;
+  return message_ns(terms, distance, bytes) + bytes * std::max(slower_ns, 0.0);
 }
 
 // In the mean over all other ranks.
@@ -84,8 +85,9 @@ double around_ns(const Terms& terms, double bytes) {
   const double between = !several ? 0 : terms.in_turn > 0 ? 1 : 1 / terms.ranks_per_node;  // of all hops
   const bool waits = between > 0 && bytes >= terms.eager_bytes;  // for the slowest, in each step
   const double alpha_ns = waits ? terms.alpha_ns : between * terms.alpha_ns + (1 - between) * terms.near_alpha_ns;
-  const double beta_ns = std::max(terms.beta_ns, between == 1 ? terms.crowded_beta_ns : 0);  // all send there at once
-  return (terms.ranks - 1) * (latencies(terms, bytes) * alpha_ns + bytes * std::max(beta_ns, terms.near_beta_ns));
+  const double far_ns = std::max(terms.beta_ns, between == 1 ? terms.crowded_beta_ns : 0);  // all send there at once
+  const double near_ns = std::max(terms.near_beta_ns, between < 1 ? terms.near_crowded_beta_ns : 0);
+  return (terms.ranks - 1) * (latencies(terms, bytes) * alpha_ns + bytes * std::max(far_ns, near_ns));
 }
 
 double way_ns(Formula::Way way, const Terms& terms, double bytes) {

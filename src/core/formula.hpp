@@ -55,8 +55,9 @@ struct Terms : TreeHops {
   double segments = 1;        // m: into which a message is cut
   double near_alpha_ns = 0;   // of a message between ranks of a node
   double near_beta_ns = 0;
-  double crowded_beta_ns = 0;  // of messages between nodes where all ranks send at once; 0: β
-  double gap_ns = 0;           // g: from the end of a message until its port can carry the next
+  double crowded_beta_ns = 0;       // of messages between nodes where all ranks send at once; 0: β
+  double near_crowded_beta_ns = 0;  // the same within nodes
+  double gap_ns = 0;                // g: from the end of a message until its port can carry the next
   double near_gap_ns = 0;
   double handshakes = 0;      // latencies more of a message that is not shorter than eager_bytes
   double eager_bytes = 0;     // shorter messages leave before their receiver is ready

@@ -31,6 +31,7 @@ bool is_binomial(const Algorithm& algorithm) {
 
 Forecast::Forecast(const Machine& machine, const NodeLayout& layout, const Handicaps& handicaps, bool deterministic)
     : layout_(layout),
+      shares_cores_(layout.shares_nodes() && ranks_share_cores(machine)),
       handicaps_(handicaps),
       deterministic_(deterministic),
       eager_bytes_(costs_between(machine).eager_bytes),
@@ -102,7 +103,13 @@ Forecast::Times Forecast::times_of(const Hierarchy& hierarchy, Collective collec
             between.after_last_ns + up.after_last_ns + down.after_last_ns};
   const double leaders = static_cast<double>(layout_.nodes) / layout_.ranks;
   const double in_a_node = 1.0 / layout_.nodes;
-  if (collective == Collective::reduce || collective == Collective::gather) {
+  if (collective == Collective::allreduce && is_in_stripes(hierarchy)) {
+    // No leader copies what has come up, nor what is to go down.
+    const double copy_ns = static_cast<double>(bytes) * within_.of(*hierarchy.up, bytes).copy_ns;
+    all.run_ns -= 2 * copy_ns;
+    all.mean_ns -= 2 * copy_ns;
+    all.after_last_ns -= copy_ns;
+  } else if (collective == Collective::reduce || collective == Collective::gather) {
     all.mean_ns = leaders * (up.run_ns + between.mean_ns) + (1 - leaders) * up.mean_ns;
     all.waiting = leaders * between.waiting + in_a_node * up.waiting;
   } else if (collective == Collective::bcast && is_led_by_first_comers(hierarchy)) {
@@ -152,7 +159,7 @@ const Algorithm& Forecast::native_like(Collective collective, std::size_t bytes)
 }
 
 double Forecast::native_handicap(Collective collective, std::size_t bytes) const {
-  const bool is_dear = collective == Collective::allgather && layout_.shares_nodes() && bytes >= handicaps_.waited_for;
+  const bool is_dear = collective == Collective::allgather && shares_cores_ && bytes >= handicaps_.waited_for;
   return is_dear ? handicaps_.native_allgather : handicaps_.native;
 }
 
@@ -160,7 +167,7 @@ double Forecast::engine_ns(const Algorithm& algorithm, std::size_t bytes) {
   const double share = static_cast<double>(kShort) / static_cast<double>(std::max(bytes, kShort));
   const auto [found, is_new] = latencies_ns_.try_emplace(&algorithm, 0);
   if (is_new) found->second = cost_ns(algorithm, 1);
-  const double engine = layout_.shares_nodes() ? handicaps_.engine_on_shared_nodes : handicaps_.engine;
+  const double engine = shares_cores_ ? handicaps_.engine_on_shared_cores : handicaps_.engine;
   return share * engine * found->second;
 }
 
@@ -183,15 +190,14 @@ std::string Forecast::ring_name(std::string_view ring, Collective collective, st
 bool Forecast::is_for_memory(Collective collective, std::size_t bytes) const {
   if (!layout_.boards || !layout_.shares_nodes()) return false;
   if (collective == Collective::reduce || collective == Collective::gather) return true;
-  const bool at_once = leaves_at_once(static_cast<std::size_t>(layout_.most_on_a_node()) * bytes);
-  return bytes >= handicaps_.waited_for && (collective != Collective::scatter || at_once);
+  if (shares_cores_ && bytes < handicaps_.waited_for) return false;
+  return collective != Collective::scatter ||
+         leaves_at_once(static_cast<std::size_t>(layout_.most_on_a_node()) * bytes);
 }
 
 std::vector<const Algorithm*> Forecast::considered(Collective collective, std::size_t bytes,
                                                    ArrivalClass arrivals) const {
   std::vector<const Algorithm*> found;
-  const bool is_handed_down = collective == Collective::bcast || collective == Collective::scatter;
-  if (is_handed_down && layout_.shares_nodes() && bytes < handicaps_.waited_for) return found;
   if (is_for_memory(collective, bytes)) {
     for (const std::string_view name : worth_considering_in_memory(collective)) {
       const Algorithm* const algorithm = find_algorithm(collective, name);
@@ -199,6 +205,8 @@ std::vector<const Algorithm*> Forecast::considered(Collective collective, std::s
       if (fits) found.push_back(algorithm);
     }
   }
+  const bool is_handed_down = collective == Collective::bcast || collective == Collective::scatter;
+  if (is_handed_down && layout_.shares_nodes() && bytes < handicaps_.waited_for) return found;
   for (const std::string_view name : worth_considering(collective, layout_.shares_nodes())) {
     const bool is_ring = name.starts_with("ring");
     found.push_back(find_algorithm(collective, is_ring ? ring_name(name, collective, bytes) : std::string(name)));

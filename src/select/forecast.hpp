@@ -24,16 +24,16 @@
 namespace stretto {
 
 /// What no formula knows. `native`: what the MPI library takes in terms of the best that it has, as its thresholds are
-/// those of other machines; `native_allgather`: the same of allgathers of `waited_for` bytes or more where nodes have
-/// several ranks. `engine`: what ours adds to the latencies of up to kShort bytes, in terms of these; of longer
-/// messages less and less; `engine_on_shared_nodes`: where several ranks are on a node. There shorter messages than
-/// `waited_for` that all ranks of a node wait for are left to the library. `handshakes`: how many latencies more a
-/// message takes that asks its receiver first.
+/// those of other machines; `native_allgather`: the same of allgathers of `waited_for` bytes or more where the ranks of
+/// a node share cores. `engine`: what ours adds to the latencies of up to kShort bytes, in terms of these; of longer
+/// messages less and less; `engine_on_shared_cores`: where those of a node share cores. There shorter messages than
+/// `waited_for` that all ranks of a node wait for are left to the library, and trees of them wherever nodes have
+/// several ranks. `handshakes`: how many latencies more a message takes that asks its receiver first.
 struct Handicaps {
   double native = 1;
   double native_allgather = 1;
   double engine = 0;
-  double engine_on_shared_nodes = 0;
+  double engine_on_shared_cores = 0;
   std::size_t waited_for = 0;
   double handshakes = 0;
 };
@@ -145,6 +145,7 @@ class Forecast {
   double native_handicap(Collective collective, std::size_t bytes) const;
 
   NodeLayout layout_;
+  bool shares_cores_;  // those of a node
   Handicaps handicaps_;
   bool deterministic_;
   std::size_t eager_bytes_;

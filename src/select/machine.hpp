@@ -50,10 +50,12 @@ struct MemoryTimes {
   Curve reduce;  // a += b, of floats
 };
 
-/// A message between nodes where all ranks send one at once, each to another node. 0: not known.
+/// A message where all ranks send one at once: each to another node, or to another rank of its own. 0: not known.
 struct Crowded {
-  std::int64_t message_ns = 0;  // of 8 bytes
-  std::int64_t byte_ps = 0;     // more
+  std::int64_t message_ns = 0;       // of 8 bytes, between nodes
+  std::int64_t byte_ps = 0;          // more
+  std::int64_t near_message_ns = 0;  // of 8 bytes, within a node
+  std::int64_t near_byte_ps = 0;     // more
 };
 
 inline constexpr std::size_t kLevels = 8;  // of topology.hpp

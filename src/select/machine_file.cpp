@@ -53,7 +53,9 @@ void read_links(MeasuredTable& file, Machine& machine) {
 void read_crowded(MeasuredTable& file, Machine& machine) {
   if (!file.has("crowded")) return;
   MeasuredTable entry = file.table("crowded");
-  machine.crowded = {entry.number("message_ns", 0, kMostNs), entry.number("byte_ps", 0, kMostNs)};
+  const auto known = [&](const char* name) { return entry.has(name) ? entry.number(name, 0, kMostNs) : 0; };
+  machine.crowded = {entry.number("message_ns", 0, kMostNs), entry.number("byte_ps", 0, kMostNs),
+                     known("near_message_ns"), known("near_byte_ps")};
   entry.finish();
 }
 
@@ -120,8 +122,10 @@ std::string write_machine(const MachineFile& file) {
       {"link", links},
       {"work", works}};
   if (machine.crowded.message_ns > 0) {
-    content.insert("crowded",
-                   toml::table{{"message_ns", machine.crowded.message_ns}, {"byte_ps", machine.crowded.byte_ps}});
+    content.insert("crowded", toml::table{{"message_ns", machine.crowded.message_ns},
+                                          {"byte_ps", machine.crowded.byte_ps},
+                                          {"near_message_ns", machine.crowded.near_message_ns},
+                                          {"near_byte_ps", machine.crowded.near_byte_ps}});
   }
   return write_measured_file("What messages, copies and sums take here, in ns by length in bytes: docs/machine.md.",
                              content);

@@ -4,6 +4,7 @@ namespace stretto {
 namespace {
 
 constexpr std::size_t kPlanned = Machine::kPlanned;
+constexpr double kPicoseconds = 1000;  // in a ns
 
 // Where it is not known, nothing.
 double gap_of(const Machine& machine, Level level) {
@@ -11,10 +12,15 @@ double gap_of(const Machine& machine, Level level) {
   return link == nullptr ? 0 : static_cast<double>(link->gap.at(0));
 }
 
+// Where it is not known the ranks of a node share its wire.
+double crowded_beta_ns(const Machine& machine, const Terms& alone) {
+  if (machine.crowded.byte_ps > 0) return static_cast<double>(machine.crowded.byte_ps) / kPicoseconds;
+  return alone.ranks_per_node < alone.ranks ? alone.ranks_per_node * alone.beta_ns : alone.beta_ns;
+}
+
 Terms terms_of(const Machine& machine, double handshakes, int ranks, int per_node) {
-  constexpr double kPicoseconds = 1000;  // in a ns
-  constexpr double kCopy = 0.05;         // ns a byte, and
-  constexpr double kLine = 200;          // ns, where they are not known
+  constexpr double kCopy = 0.05;  // ns a byte, and
+  constexpr double kLine = 200;   // ns, where they are not known
   const Costs far = per_node < ranks ? costs_between(machine) : costs_within(machine);
   const Costs near = costs_within(machine);
   const MemoryTimes* const work = machine.work(per_node < ranks ? 1 : ranks);  // of a node, all at once
@@ -25,7 +31,8 @@ Terms terms_of(const Machine& machine, double handshakes, int ranks, int per_nod
   terms.beta_ns = static_cast<double>(far.beta_ps_per_byte) / kPicoseconds;
   terms.near_alpha_ns = static_cast<double>(near.alpha_ns);
   terms.near_beta_ns = static_cast<double>(near.beta_ps_per_byte) / kPicoseconds;
-  terms.crowded_beta_ns = static_cast<double>(machine.crowded.byte_ps) / kPicoseconds;
+  terms.crowded_beta_ns = crowded_beta_ns(machine, terms);
+  terms.near_crowded_beta_ns = static_cast<double>(machine.crowded.near_byte_ps) / kPicoseconds;
   terms.gap_ns = gap_of(machine, per_node < ranks ? Level::machine : Level::node);
   terms.near_gap_ns = gap_of(machine, Level::node);
   terms.gamma_ns = static_cast<double>(far.gamma_ps_per_byte) / kPicoseconds;
@@ -51,6 +58,11 @@ Costs costs_within(const Machine& machine) {
 
 CallTerms call_terms(const Machine& machine, double handshakes, int ranks, int per_node) {
   return {terms_of(machine, handshakes, ranks, per_node), costs_between(machine)};
+}
+
+bool ranks_share_cores(const Machine& machine) {
+  constexpr std::int64_t kLonger = 2;
+  return machine.crowded.near_message_ns > kLonger * costs_within(machine).alpha_ns;
 }
 
 Machine less_crowded(Machine machine, const NodeLayout& layout) {

@@ -17,6 +17,9 @@ Costs costs_within(const Machine& machine);
 CallTerms call_terms(const Machine& machine, double handshakes, int ranks, int per_node);
 /// Of all ranks, as they are numbered.
 CallTerms terms_by_number(const Machine& machine, double handshakes, const NodeLayout& layout);
+/// Whether the ranks of a node wait for a core when all have something to do: a message within it takes so much longer
+/// then than of two alone.
+bool ranks_share_cores(const Machine& machine);
 /// The same machine, where one rank of each node sends and the others wait in memory.
 Machine less_crowded(Machine machine, const NodeLayout& layout);
 

@@ -38,6 +38,7 @@ Machine measured(const sim::Options& options) {
   Machine machine;
   machine.know(Level::node, measured(options.intra));
   machine.know(Level::machine, measured(options.inter));
+  machine.crowded.byte_ps = std::llround(options.inter.beta_ns_per_byte * 1000);  // all can talk at once
   return machine;
 }
 

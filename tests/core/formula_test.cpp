@@ -145,6 +145,9 @@ TEST(Formula, RanksOfANodeShareItsNetwork) {
   EXPECT_DOUBLE_EQ(climbing(n).value(terms), 4 * 100);
   terms.crowded_beta_ns = 0;
   EXPECT_DOUBLE_EQ(doubling(n).value(terms), 4 * 100);
+  terms.near_crowded_beta_ns = 3;
+  EXPECT_DOUBLE_EQ(doubling(n).value(terms), 2 * 300 + 2 * 100) << "and its memory";
+  EXPECT_DOUBLE_EQ(around(n).value(terms), 15 * 300);
 }
 
 // Four nodes that have a rank in turn: those of a node are 4, 8 and 12 apart.

@@ -124,6 +124,18 @@ def test_nodes_in_memory_beat_one_rank_that_speaks_for_all(tmp_path: Path) -> No
 
 
 @needs_simgrid
+def test_the_default_is_chosen_by_what_is_found_out_of_the_simulated_machine(tmp_path: Path) -> None:
+    """Thirty-two ranks share a cable and a memory, and each has a core."""
+    words = ["allreduce", "--algorithms", "native,default", "--platform", "fat-tree-128x32", "--ranks", "64"]
+    work = ["--shared-memory", "--gamma", "0.08", "--delta", "0.125"]
+    content = simulate(tmp_path, *words, *work, "--sizes", "4K,1M")
+    for size in content["sizes"]:
+        (ran,) = size["summary"]["algorithms"]["default"]["ran"]
+        assert ran.startswith("hierarchical(arrival_stripes,")
+    assert figures(content, "default")["run_time"] < 0.8 * figures(content, "native")["run_time"]
+
+
+@needs_simgrid
 def test_native_is_whose_one_asks_for(tmp_path: Path) -> None:
     arguments = ["allreduce", "--algorithms", "native,ring", "--ranks", "16", "--sizes", "1M"]
     its_ring = simulate(tmp_path, *arguments, "--native-algorithm", "lr")

@@ -24,7 +24,7 @@ Machine example() {
   machine.know(Level::machine, {line(20'000, 9), line(400, 8), 65'536});
   machine.works[0] = {1, line(1, 3), line(2, 5)};
   machine.works[1] = {4, line(1, 7), line(2, 11)};
-  machine.crowded = {30'000, 16'000};
+  machine.crowded = {30'000, 16'000, 2'000, 400};
   machine.line_ns = 200;
   machine.wake_ns = 7'000;
   machine.call_ns = 40;
@@ -114,6 +114,8 @@ TEST(MachineFile, IsReadAsItWasWritten) {
   EXPECT_EQ(read.machine.wake_ns, 7'000);
   EXPECT_EQ(read.machine.crowded.message_ns, 30'000);
   EXPECT_EQ(read.machine.crowded.byte_ps, 16'000);
+  EXPECT_EQ(read.machine.crowded.near_message_ns, 2'000);
+  EXPECT_EQ(read.machine.crowded.near_byte_ps, 400);
 }
 
 TEST(MachineFile, WhatIsWrongIsNamed) {

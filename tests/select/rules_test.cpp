@@ -8,28 +8,10 @@
 
 #include "board/board.hpp"
 #include "select/forecast.hpp"
+#include "select/gigabit.hpp"
 
 namespace stretto {
 namespace {
-
-// 30 us and 8 ns a byte between nodes, 1 us and 0.1 ns within; a message of 56 KiB leaves at once.
-// Ranks of a node share its network.
-Machine gigabit(const NodeLayout& layout) {
-  const auto link = [](std::int64_t alpha_ns, std::int64_t byte_ps) {
-    Link made;
-    for (std::size_t i = 0; i < Curve::kLengths.size(); ++i) {
-      made.message.ns[i] = alpha_ns + static_cast<std::int64_t>(Curve::kLengths[i]) * byte_ps / 1000;
-      made.gap.ns[i] = made.message.ns[i] - alpha_ns * 3 / 4;
-    }
-    made.eager_bytes = 56 << 10;
-    return made;
-  };
-  Machine machine;
-  machine.know(Level::machine, link(30'000, 8'000));
-  machine.know(Level::node, link(1'000, 100));
-  machine.crowded = {30'000, 8'000 * layout.most_on_a_node()};
-  return machine;
-}
 
 TEST(Rules, EveryChoiceCanServe) {
   const Configuration configuration;
@@ -69,19 +51,6 @@ TEST(Rules, DeterministicReductionsAreNeverTheLibrarys) {
       }
     }
   }
-}
-
-// What serves a call of ranks that lie so, by a rule that knows the machine.
-std::string chosen_between_nodes(Collective collective, std::size_t bytes, const NodeLayout& layout,
-                                 bool commutative = true, ArrivalClass arrivals = ArrivalClass::balanced) {
-  Forecast forecast(gigabit(layout), layout, kBesideOpenMpi);
-  CallFacts facts{collective, bytes, 8, commutative, layout.ranks, false, 0, false};
-  facts.forecast = &forecast;
-  facts.arrivals = arrivals;
-  facts.shared_nodes.boards = layout.boards;
-  facts.pool_window = layout.boards ? std::size_t{1} << 26 : 0;
-  const Algorithm* const algorithm = choose({}, facts);
-  return algorithm == nullptr ? "native" : std::string(algorithm->name);
 }
 
 TEST(Rules, LongMessagesBetweenNodesArePipelined) {
@@ -209,103 +178,6 @@ TEST(Rules, TheBackgroundIsUsedWhereItIsAskedForAndPossible) {
   EXPECT_EQ(choose(configuration, facts)->name, "background_linear_nonblocking");
   facts.may_begin_ahead = false;
   EXPECT_EQ(choose(configuration, facts)->name, "linear_nonblocking");
-}
-
-TEST(Rules, WhereNodesHaveSeveralRanksTheirPlacesDecide) {
-  constexpr std::size_t mebibyte = std::size_t{1} << 20;
-  for (const Placement placement : {Placement::side_by_side, Placement::in_turn, Placement::other}) {
-    const NodeLayout layout{16, 8, placement};
-    for (const Collective collective : {Collective::bcast, Collective::reduce}) {
-      const std::string chosen = chosen_between_nodes(collective, mebibyte, layout);
-      EXPECT_TRUE(chosen == "hierarchical(event_chain,event_chain)" || chosen == "event_topology") << chosen;
-    }
-    EXPECT_EQ(chosen_between_nodes(Collective::reduce, mebibyte, layout, /*commutative=*/false), "event_binomial")
-        << "hierarchies and maps take ranks in another order";
-  }
-  const auto allreduce = [](Placement placement) {
-    return chosen_between_nodes(Collective::allreduce, 64 << 10, {16, 8, placement});
-  };
-  EXPECT_EQ(allreduce(Placement::in_turn), "rabenseifner@topology");
-  EXPECT_EQ(allreduce(Placement::other), "rabenseifner@topology");
-  EXPECT_EQ(allreduce(Placement::side_by_side), "native") << "the library's messages cross as few cables";
-}
-
-TEST(Rules, NodesThatHaveMemoryMeetInIt) {
-  struct Case {
-    Collective collective;
-    std::size_t bytes;
-    std::string within;
-  };
-  constexpr std::size_t kKiB = 1024;
-  const NodeLayout layout{64, 8, Placement::side_by_side, /*boards=*/true};
-  for (const auto& [collective, bytes, within] : {Case{Collective::allreduce, 64 * kKiB, "arrival_stripes"},
-                                                  {Collective::reduce, 64 * kKiB, "arrival_stripes"},
-                                                  {Collective::allgather, 4 * kKiB, "arrival_copy"},
-                                                  {Collective::gather, 4 * kKiB, "slot_gather"},
-                                                  {Collective::gather, 64 * kKiB, "arrival_copy"},
-                                                  {Collective::scatter, 4 * kKiB, "arrival_copy"}}) {
-    const std::string chosen = chosen_between_nodes(collective, bytes, layout);
-    EXPECT_TRUE(chosen.starts_with("hierarchical(" + within)) << name_of(collective) << ": " << chosen;
-    const std::string without = chosen_between_nodes(collective, bytes, {64, 8, Placement::side_by_side});
-    const Algorithm* const by_messages = find_algorithm(collective, without);
-    EXPECT_TRUE(by_messages == nullptr || by_messages->needs.memory == Memory::none) << without;
-    const std::string in_order = chosen_between_nodes(collective, bytes, layout, /*commutative=*/false);
-    EXPECT_EQ(in_order == chosen, !sums(collective)) << in_order << " keeps no order of ranks";
-  }
-}
-
-TEST(Rules, NodesThatHaveMemoryMeetInItInTheOrderOfRanksWhereBitsCount) {
-  Configuration configuration;
-  configuration.deterministic = true;
-  const NodeLayout layout{64, 8, Placement::side_by_side, /*boards=*/true};
-  Forecast forecast(gigabit(layout), layout, kBesideOpenMpi, /*deterministic=*/true);
-  CallFacts facts{Collective::allreduce, 0, 8, true, layout.ranks, false, std::size_t{1} << 26, false};
-  facts.forecast = &forecast;
-  facts.shared_nodes.boards = true;
-  facts.bytes = 1 << 10;
-  EXPECT_EQ(choose(configuration, facts)->name, "hierarchical(slot_gather,recursive_doubling)");
-  facts.bytes = 1 << 20;
-  const Algorithm* const longer = choose(configuration, facts);
-  EXPECT_TRUE(longer->deterministic);
-  EXPECT_NE(longer->name, "recursive_doubling") << "which runs where nothing is known";
-}
-
-TEST(Rules, NobodyWaitsForALateRankThatWouldPassABroadcastOn) {
-  const NodeLayout shared{16, 8, Placement::side_by_side, /*boards=*/true};
-  const auto bcast = [](const NodeLayout& layout, ArrivalClass arrivals) {
-    return chosen_between_nodes(Collective::bcast, 64 << 10, layout, true, arrivals);
-  };
-  const std::string late = bcast(shared, ArrivalClass::far_apart);
-  EXPECT_TRUE(late.starts_with("hierarchical(arrival_copy,arrival_ordered")) << late;
-  const std::string alone = bcast({8, 8}, ArrivalClass::far_apart);
-  EXPECT_TRUE(alone.starts_with("arrival_ordered") || alone == "event_linear") << alone;
-  EXPECT_EQ(bcast(shared, ArrivalClass::balanced).find("ordered"), std::string::npos);
-  const auto allreduce = [&](ArrivalClass arrivals) {
-    return chosen_between_nodes(Collective::allreduce, 64 << 10, shared, true, arrivals);
-  };
-  EXPECT_EQ(allreduce(ArrivalClass::far_apart), allreduce(ArrivalClass::balanced)) << "all wait, whatever runs";
-}
-
-TEST(Rules, ShortMessagesThatAllOfANodeWaitForAreTheLibrarys) {
-  const NodeLayout layout{64, 8, Placement::side_by_side, /*boards=*/true};
-  for (const Collective collective :
-       {Collective::bcast, Collective::allreduce, Collective::allgather, Collective::barrier}) {
-    EXPECT_EQ(chosen_between_nodes(collective, 1023, layout), "native") << name_of(collective);
-  }
-  // Nor do messages serve these: with two ranks a node they are predicted to take less than they do.
-  const NodeLayout few{16, 8, Placement::side_by_side, /*boards=*/true};
-  for (const Collective collective : {Collective::scatter, Collective::allgather}) {
-    EXPECT_EQ(chosen_between_nodes(collective, 256, few), "native") << name_of(collective);
-  }
-}
-
-TEST(Rules, ATreeTakesAtLeastWhatItsBusiestNodeSends) {
-  const NodeLayout layout{64, 4};
-  Forecast forecast(gigabit(layout), layout, kBesideOpenMpi);
-  // Ranks 16 to 31 send to 33 to 63 of other nodes. The cost is the mean of four times, the run time among them.
-  constexpr std::size_t kBytes = 32 << 10;
-  const double message_ns = 8.0 * kBytes;
-  EXPECT_GE(4 * forecast.cost_ns(*find_algorithm(Collective::bcast, "event_binary"), kBytes), 31 * message_ns);
 }
 
 // As where ranks of eight nodes have two cores: however a message spreads, all of it is sent seven times.

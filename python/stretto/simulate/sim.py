@@ -219,11 +219,13 @@ def choose_settings(collective: str, selector: str, native_algorithm: str | None
     return settings
 
 
-def cost_of_work(gamma: float, delta: float, shared_memory: bool) -> dict[str, str]:
-    """The environment that says what ranks pay to reduce and to copy, in ns a byte, and whether nodes share memory."""
+def cost_of_work(gamma: float, delta: float, shared_memory: bool, measured: bool) -> dict[str, str]:
+    """The environment that says what ranks pay to reduce and to copy, in ns a byte, whether nodes share memory, and
+    whether ranks find out in MPI_Init what messages take."""
     environment = {"STRETTO_SIM_GAMMA": repr(gamma), "STRETTO_SIM_DELTA": repr(delta)}
     environment["STRETTO_HWLOC"] = "off"  # it would look at this machine
-    return environment | ({"STRETTO_SIM_SHARED_MEMORY": "1"} if shared_memory else {})
+    environment |= {"STRETTO_SIM_SHARED_MEMORY": "1"} if shared_memory else {}
+    return environment | ({"STRETTO_SIM_MEASURED": "1"} if measured else {})
 
 
 def simulate(
@@ -249,7 +251,7 @@ def _run(arguments: argparse.Namespace) -> int:
     _check(arguments, algorithms, platform, ranks)
     request = build_request(arguments, ranks, WARM_UP, choose_iterations, algorithms)
     settings = choose_settings(request.collective, arguments.selector, arguments.native_algorithm)
-    work = cost_of_work(arguments.gamma, arguments.delta, arguments.shared_memory)
+    work = cost_of_work(arguments.gamma, arguments.delta, arguments.shared_memory, "default" in algorithms)
     run = simulate(request, platform, settings, work, arguments.timeout)
     machine: dict[str, object] = {
         "platform": arguments.platform,

@@ -44,7 +44,7 @@ class Machine:
     links: dict[str, Link]
     works: list[Work]
     times: dict[str, int]  # ns
-    crowded: dict[str, int] | None  # of several nodes, where all ranks send at once: message_ns, byte_ps
+    crowded: dict[str, int] | None  # of several nodes, where all send at once: message_ns, byte_ps, near_*
 
 
 def read_machine(path: Path) -> Machine:
@@ -93,7 +93,9 @@ def show_machine(machine: Machine, console: Console) -> None:
     console.print(links)
     if machine.crowded:
         console.print(f"all ranks to other nodes at once: {machine.crowded['message_ns'] / 1000:.3g} us "
-                      f"and {machine.crowded['byte_ps'] / 1000:.3g} ns a byte", highlight=False)  # fmt: skip
+                      f"and {machine.crowded['byte_ps'] / 1000:.3g} ns a byte, within nodes "
+                      f"{machine.crowded.get('near_message_ns', 0) / 1000:.3g} us and "
+                      f"{machine.crowded.get('near_byte_ps', 0) / 1000:.3g} ns a byte", highlight=False)  # fmt: skip
     works = _table("memory, GB/s, by bytes", "cores at once", lengths)
     for work in machine.works:
         works.add_row(f"{work.cores}: copy", *_rates(lengths, work.copy_ns))

@@ -8,7 +8,7 @@ namespace stretto::mpi {
 
 bool can_share_memory() { return true; }
 
-bool can_be_measured() { return true; }
+std::optional<Care> care_of_messages() { return kBriefOfMessages; }
 
 std::unique_ptr<Platform> make_platform(const shm::NodeFacts& facts) {
   return std::make_unique<shm::NodePlatform>(facts);

@@ -5,11 +5,13 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/platform.hpp"
 #include "core/remote_words.hpp"
 #include "core/transport.hpp"
+#include "mpi/places/message_times.hpp"
 #include "transport/mpi/channel.hpp"
 #include "transport/mpi/window_words.hpp"
 #include "transport/shm/node_platform.hpp"
@@ -19,8 +21,8 @@ namespace stretto::mpi {
 /// Whether the ranks of a node can have memory in common.
 bool can_share_memory();
 
-/// Whether the clock tells what things take on it.
-bool can_be_measured();
+/// What MPI_Init spends on finding out what messages between nodes take; nullopt: nothing is to be found out.
+std::optional<Care> care_of_messages();
 
 std::unique_ptr<Platform> make_platform(const shm::NodeFacts& facts);
 

@@ -61,19 +61,21 @@ void World::know_machine(const Configuration& configuration) {
   }
   const bool chooses =
       std::ranges::any_of(kCollectives, [&](Collective collective) { return may_serve(configuration, collective); });
-  if (!chooses || !can_be_measured() || one_node()) return;
+  const std::optional<Care> care = care_of_messages();
+  if (!chooses || !care || one_node()) return;
   const std::int64_t begin = monotonic_ns();
-  machine_ = measure_in_brief(*channel_, carrier_.comm, topology_of(*channel_, nodes_));
+  machine_ = measure_in_brief(*channel_, carrier_.comm, topology_of(*channel_, nodes_), *care);
   if (!configuration.verbose || carrier_.rank != 0) return;
   const Costs near = machine_.costs(Level::node, Machine::kPlanned);
   const Costs far = machine_.costs(Level::machine, Machine::kPlanned);
+  const auto thousandth = [](std::int64_t of) { return static_cast<double>(of) / 1e3; };
   std::fprintf(
       stderr,
       "stretto: between nodes %.1f us and %.2f ns a byte, %.2f where all ranks send at once, within %.1f us and "
-      "%.2f ns a byte: found out in %.0f ms\n",
-      static_cast<double>(far.alpha_ns) / 1e3, static_cast<double>(far.beta_ps_per_byte) / 1e3,
-      static_cast<double>(machine_.crowded.byte_ps) / 1e3, static_cast<double>(near.alpha_ns) / 1e3,
-      static_cast<double>(near.beta_ps_per_byte) / 1e3, static_cast<double>(monotonic_ns() - begin) / 1e6);
+      "%.2f ns a byte, %.1f and %.2f: found out in %.0f ms\n",
+      thousandth(far.alpha_ns), thousandth(far.beta_ps_per_byte), thousandth(machine_.crowded.byte_ps),
+      thousandth(near.alpha_ns), thousandth(near.beta_ps_per_byte), thousandth(machine_.crowded.near_message_ns),
+      thousandth(machine_.crowded.near_byte_ps), thousandth(monotonic_ns() - begin) / 1e3);
 }
 
 void World::close() {

@@ -121,16 +121,19 @@ void measure_crowd(const Channel& channel, const std::vector<int>& crowd, const 
   }
 }
 
-// Rounds of a dissemination over the nodes, of all ranks, each of which sends to another node and receives from one in
-// every round. By places, as ranks of a node may have any numbers.
+// Rounds of a dissemination among each `among` ranks of all, in each of which a rank sends to one so far away, and
+// receives from one: `nearest` at first, then twice as far. By places, as ranks of a node may have any numbers.
 class Rounds {
  public:
-  Rounds(const Channel& channel, const Topology& topology, int a_node)
-      : channel_(channel), topology_(topology), a_node_(a_node) {}
+  Rounds(const Channel& channel, const Topology& topology, int among, int nearest)
+      : channel_(channel), topology_(topology), nearest_(nearest), place_(topology.place_of(channel.rank())) {
+    first_ = place_ / among * among;
+    among_ = std::min(among, channel.size() - first_);
+  }
 
   std::int64_t count() const {
     std::int64_t rounds = 1;
-    for (int distance = 2 * a_node_; distance < channel_.size(); distance *= 2) ++rounds;
+    for (int distance = 2 * nearest_; distance < among_; distance *= 2) ++rounds;
     return rounds;
   }
 
@@ -141,49 +144,66 @@ class Rounds {
     std::vector<std::int64_t> times;
     for (int time = 0; time < times_in_all; ++time) {
       const std::int64_t begin = monotonic_ns();
-      for (int distance = a_node_; distance < channel_.size(); distance *= 2) exchange(distance, sent, received);
+      for (int distance = nearest_; distance < among_; distance *= 2) exchange(distance, sent, received);
       if (time > 0) times.push_back((monotonic_ns() - begin) / count());
     }
     return times;
   }
 
  private:
-  int rank_at(int place) const { return topology_.rank_at((place + channel_.size()) % channel_.size()); }
+  int rank_away(int distance) const {
+    return topology_.rank_at(first_ + (place_ - first_ + distance + among_) % among_);
+  }
 
   void exchange(int distance, const std::vector<std::byte>& sent, std::vector<std::byte>& received) const {
-    const int place = topology_.place_of(channel_.rank());
     MPI_Request request = MPI_REQUEST_NULL;
-    PMPI_Irecv(received.data(), static_cast<int>(received.size()), MPI_BYTE, channel_.real(rank_at(place - distance)),
+    PMPI_Irecv(received.data(), static_cast<int>(received.size()), MPI_BYTE, channel_.real(rank_away(-distance)),
                channel_.own_tag(kTurns), channel_.comm(), &request);
-    channel_.send(sent.data(), sent.size(), rank_at(place + distance), kTurns);
+    channel_.send(sent.data(), sent.size(), rank_away(distance), kTurns);
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
   }
 
   const Channel& channel_;
   const Topology& topology_;
-  int a_node_;
+  int nearest_;
+  int place_;
+  int first_;
+  int among_;
 };
 
-// In the mean over all ranks: whose message is first on a node's wire waits for no other. All come at once, and know
-// the links.
-Crowded share_crowded(const Channel& channel, MPI_Comm comm, const Topology& topology, const Machine& links) {
-  constexpr std::int64_t kShort = 8;
-  constexpr std::int64_t kOfNode = 128 << 10;            // bytes, more than networks take in a burst
-  constexpr std::int64_t kPicoseconds = 10'000'000'000;  // for long messages
-  constexpr int kTimes = 4;
-  const auto a_node = static_cast<std::int64_t>(mates_of_first(topology).size());
-  if (a_node >= channel.size()) return {};
-  const Rounds rounds(channel, topology, static_cast<int>(a_node));
-  const std::int64_t byte_ps = links.costs(Level::machine, Machine::kPlanned).beta_ps_per_byte;
-  const std::int64_t in_time = kPicoseconds / std::max<std::int64_t>(kTimes * rounds.count() * a_node * byte_ps, 1);
-  const auto bytes = std::clamp<std::int64_t>(std::min(kOfNode / a_node, in_time), 1 << 10, 32 << 10);
+struct Pace {
+  std::int64_t message_ns;  // of kShort bytes
+  std::int64_t byte_ps;     // more
+};
+constexpr std::int64_t kShort = 8;
+constexpr int kTimes = 4;
+
+// In the mean over all ranks: whose message is first on a node's wire waits for no other. All come at once.
+Pace share_pace(const Rounds& rounds, std::int64_t bytes, const Channel& channel, MPI_Comm comm) {
   std::vector<std::int64_t> times = rounds.times_of(kShort, 3 * kTimes);
   std::vector<std::int64_t> longer = rounds.times_of(static_cast<std::size_t>(bytes), kTimes);
   std::int64_t taken_ns[] = {median(times), median(longer)};  // the least may have gone in a burst
   PMPI_Allreduce(MPI_IN_PLACE, taken_ns, 2, MPI_INT64_T, MPI_SUM, comm);
   for (std::int64_t& ns : taken_ns) ns = std::max<std::int64_t>(ns / channel.size(), 1);
   const std::int64_t more_ns = std::max<std::int64_t>(taken_ns[1] - taken_ns[0], 0);
-  return {.message_ns = taken_ns[0], .byte_ps = more_ns * 1000 / (bytes - kShort)};
+  return {taken_ns[0], more_ns * 1000 / (bytes - kShort)};
+}
+
+// All ranks know the links.
+Crowded share_crowded(const Channel& channel, MPI_Comm comm, const Topology& topology, const Machine& links) {
+  constexpr std::int64_t kOfNode = 128 << 10;            // bytes, more than networks take in a burst
+  constexpr std::int64_t kPicoseconds = 10'000'000'000;  // for long messages
+  constexpr auto kPlanned = static_cast<std::int64_t>(Machine::kPlanned);
+  const auto a_node = static_cast<std::int64_t>(mates_of_first(topology).size());
+  if (a_node >= channel.size()) return {};
+  const Rounds between(channel, topology, channel.size(), static_cast<int>(a_node));
+  const std::int64_t byte_ps = links.costs(Level::machine, Machine::kPlanned).beta_ps_per_byte;
+  const std::int64_t in_time = kPicoseconds / std::max<std::int64_t>(kTimes * between.count() * a_node * byte_ps, 1);
+  const auto bytes = std::clamp<std::int64_t>(std::min(kOfNode / a_node, in_time), 1 << 10, kPlanned);
+  const Pace far = share_pace(between, bytes, channel, comm);
+  if (a_node == 1) return {far.message_ns, far.byte_ps, 0, 0};
+  const Pace near = share_pace({channel, topology, static_cast<int>(a_node), 1}, kPlanned, channel, comm);
+  return {far.message_ns, far.byte_ps, near.message_ns, near.byte_ps};
 }
 
 std::int64_t measure_call(MPI_Comm self) {
@@ -206,10 +226,10 @@ void round(Curve& curve) {
 
 }  // namespace
 
-Machine measure_in_brief(const Channel& channel, MPI_Comm comm, const Topology& topology) {
+Machine measure_in_brief(const Channel& channel, MPI_Comm comm, const Topology& topology, const Care& between_nodes) {
   Machine machine;
   for (const Pair& pair : find_pairs(topology)) {
-    if (pair.level < Level::node) measure_pair(channel, pair, kBriefOfMessages, machine);
+    if (pair.level < Level::node) measure_pair(channel, pair, between_nodes, machine);
     if (pair.level == Level::node) measure_pair(channel, pair, kBriefWithinNode, machine);
   }
   const std::vector<int> mates = mates_of_first(topology);
@@ -227,7 +247,8 @@ Machine measure_in_brief(const Channel& channel, MPI_Comm comm, const Topology& 
   }
   broadcast_asleep(&machine, sizeof machine, MPI_BYTE, 0, comm);
   const Crowded crowded = share_crowded(channel, comm, topology, machine);
-  machine.crowded = {rounded(crowded.message_ns), rounded(crowded.byte_ps)};
+  machine.crowded = {rounded(crowded.message_ns), rounded(crowded.byte_ps), rounded(crowded.near_message_ns),
+                     rounded(crowded.near_byte_ps)};
   return machine;
 }
 

@@ -15,9 +15,9 @@ namespace stretto::mpi {
 /// this process alone.
 Machine measure_machine(const Channel& channel, MPI_Comm comm, MPI_Comm self, const Topology& topology);
 
-/// What choices between nodes go by, in some 40 ms: messages within a node and between nodes, and what rank 0 does in
-/// memory, alone and with all of its node. Rounded, so that two runs of a program mostly find the same. Collective and
-/// the same on all ranks, as above.
-Machine measure_in_brief(const Channel& channel, MPI_Comm comm, const Topology& topology);
+/// What choices between nodes go by, in some 40 ms: messages within a node and, with such care, between nodes, and what
+/// rank 0 does in memory, alone and with all of its node. Rounded, so that two runs of a program mostly find the same.
+/// Collective and the same on all ranks, as above.
+Machine measure_in_brief(const Channel& channel, MPI_Comm comm, const Topology& topology, const Care& between_nodes);
 
 }  // namespace stretto::mpi
