@@ -19,6 +19,8 @@ class CallTerms {
   /// Of a message, or a block, of `bytes` bytes; of elements of a byte where their number matters.
   Terms of(const Algorithm& algorithm, std::size_t bytes);
   const Costs& plan() const { return plan_; }
+  /// What all algorithms and lengths have in common.
+  const Terms& machine() const { return machine_; }
 
  private:
   struct Tree {

@@ -105,7 +105,7 @@ Forecast::Times Forecast::times_of(const Hierarchy& hierarchy, Collective collec
   const double in_a_node = 1.0 / layout_.nodes;
   if (collective == Collective::allreduce && is_in_stripes(hierarchy)) {
     // No leader copies what has come up, nor what is to go down.
-    const double copy_ns = static_cast<double>(bytes) * within_.of(*hierarchy.up, bytes).copy_ns;
+    const double copy_ns = static_cast<double>(bytes) * within_.machine().copy_ns;
     all.run_ns -= 2 * copy_ns;
     all.mean_ns -= 2 * copy_ns;
     all.after_last_ns -= copy_ns;
