@@ -117,6 +117,22 @@ TEST(SharedNodes, StripesOfAllreducesBetweenNodesAreWorthIt) {
   EXPECT_LT(cost_ns("hierarchical(arrival_stripes,rabenseifner)"), cost_ns("rabenseifner"));
 }
 
+TEST(SharedNodes, StripesOfAllreducesAreCopiedOnce) {
+  const NodeLayout layout{512, 16, Placement::side_by_side, /*boards=*/true};
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+  const auto cost_ns = [&](std::int64_t copy_ns_a_byte) {
+    Machine machine = gigabit(layout);
+    machine.works[0].cores = 1;
+    for (std::size_t i = 0; i < Curve::kLengths.size(); ++i) {
+      machine.works[0].copy.ns[i] = copy_ns_a_byte * static_cast<std::int64_t>(Curve::kLengths[i]);
+    }
+    const Algorithm& stripes = *find_algorithm(Collective::allreduce, "hierarchical(arrival_stripes,ring)");
+    return Forecast(machine, layout, {}).cost_ns(stripes, kBytes);
+  };
+  // By each rank what it takes, and by the ring between 16 nodes a block.
+  EXPECT_NEAR(cost_ns(3) - cost_ns(1), 2.0 * (kBytes + kBytes / 16), 1);
+}
+
 TEST(SharedNodes, WhereNothingIsKnownOfACrowdTheRanksOfANodeShareItsWire) {
   const NodeLayout layout{64, 8};
   Machine unknown = gigabit(layout);
