@@ -4,7 +4,7 @@
 `.venv/bin/python bench/experiments/simulated_grid.py [--nodes N] [--collectives LIST] [--arrivals PATTERNS] [--selector
 NAME] [--json FILE]`, after scripts/build_sim.sh: nodes of 32 ranks, which share memory, on a fat tree of 100 Gbit/s. A
 call costs what `stretto tune` says (`cost_ns`). Simulated times are exact: no intervals. All collectives under one
-pattern take 4 minutes with 512 ranks, one collective 8 with 2048.
+pattern take 4 minutes with 512 ranks, one collective 8 to 12 with 2048.
 """
 
 from __future__ import annotations
