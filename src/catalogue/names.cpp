@@ -29,6 +29,7 @@ bool derive_hierarchical(Collective collective, std::string_view name, Derived& 
   if (!find_hierarchy(collective, parse_hierarchical(name), made.hierarchy)) return false;
   made.algorithm = *made.hierarchy.between;
   made.algorithm.collective = collective;  // that of `between` may have blocks of several lengths
+  if (made.hierarchy.up != nullptr) made.algorithm.in_nodes = made.hierarchy.up->in_nodes;
   const auto note = [&](const Algorithm* part) {
     if (part == nullptr) return;
     made.algorithm.deterministic = made.algorithm.deterministic && part->deterministic;

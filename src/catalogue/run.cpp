@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/parts/blocks.hpp"
+#include "algorithms/parts/nodes.hpp"
 #include "board/board.hpp"
 #include "catalogue/catalogue.hpp"
 #include "core/remote_words.hpp"
@@ -16,7 +17,8 @@ std::size_t window_bytes(Group& g, const Algorithm& algorithm, const Call& call)
   const bool through_pool = algorithm.needs.memory == Memory::pool && call.bytes() > 0;
   if (!through_pool) return std::max<std::size_t>(call.bytes(), 1);
   const bool uses_slots = algorithm.needs.pool_from > 0;
-  return std::max(g.board().pool_window() / algorithm.messages_in_pool(g.size()),
+  const int nodes = call.between == nullptr ? 1 : static_cast<int>(nodes_of(g)->size());
+  return std::max(g.board().pool_window() / algorithm.messages_in_pool(g.size(), nodes),
                   uses_slots ? Board::kSlotBytes / algorithm.blocks_of_rank(g.size()) : 0);
 }
 

@@ -32,9 +32,9 @@ void operator+=(Hops& a, const Hops& b) { a = a + b; }
 Hops operator*(double times, const Hops& a) { return {times * a.near, times * a.far}; }
 
 // The node of each rank.
-class Nodes {
+class NodesOfPlaces {
  public:
-  Nodes(const TreeShape& shape, const Terms& terms)
+  NodesOfPlaces(const TreeShape& shape, const Terms& terms)
       : per_node_(std::max(static_cast<int>(terms.ranks_per_node), 1)),
         in_turn_(shape == kByPlaces ? 0 : terms.in_turn) {}
   int of(int rank) const { return in_turn_ > 0 ? rank % in_turn_ : rank / per_node_; }
@@ -46,7 +46,7 @@ class Nodes {
 };
 
 // Of each rank; a parent's number is below those of its children.
-std::vector<Place> places_in(const TreeShape& shape, const Terms& terms, const Nodes& nodes) {
+std::vector<Place> places_in(const TreeShape& shape, const Terms& terms, const NodesOfPlaces& nodes) {
   const auto ranks = static_cast<int>(terms.ranks);
   const int per_node = nodes.per_node();
   std::vector<Place> all(static_cast<std::size_t>(ranks));
@@ -98,7 +98,7 @@ void add_means(TreeHops& tree, const std::vector<Place>& places, bool waits) {
 }
 
 // Messages between nodes along the tree that one node sends, or receives, whichever is most of any node.
-double busiest_node(const std::vector<Place>& places, const Nodes& nodes) {
+double busiest_node(const std::vector<Place>& places, const NodesOfPlaces& nodes) {
   std::vector<int> sent(places.size());
   std::vector<int> received(places.size());
   int most = 0;
@@ -118,7 +118,7 @@ const TreeHops& CallTerms::tree_of(const TreeShape& shape, bool waits) {
   }
   const auto ranks = static_cast<int>(machine_.ranks);
   const int last = std::max(static_cast<int>(machine_.last), 1);
-  const Nodes nodes(shape, machine_);
+  const NodesOfPlaces nodes(shape, machine_);
   const std::vector<Place> places = places_in(shape, machine_, nodes);
   TreeHops tree;
   tree.busiest = busiest_node(places, nodes);

@@ -1,8 +1,6 @@
 // Hierarchies of collectives in which each rank has a block: a unit's blocks go between its leader and the root, or all
 // leaders, as one. They lie unit by unit then, which is a copy at the root unless that is the order of ranks.
 
-#include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "algorithms/parts/blocks.hpp"
@@ -14,21 +12,17 @@ namespace {
 // The blocks of all ranks, unit by unit. Lengths are in elements.
 class UnitBlocks {
  public:
-  UnitBlocks(const Group& g, const Split& parts, const Call& call)
-      : call_(call), ranks_(static_cast<std::size_t>(g.size())), units_(parts.leaders.size(), {0, 0}) {
-    const auto unit_of = [&](int rank) { return parts.units[static_cast<std::size_t>(rank)]; };
-    std::iota(ranks_.begin(), ranks_.end(), 0);
-    std::ranges::stable_sort(ranks_, {}, unit_of);
-    for (int unit : parts.units) units_[static_cast<std::size_t>(unit)].count += call.count;
-    for (std::size_t unit = 1; unit < units_.size(); ++unit) {
-      units_[unit].first = units_[unit - 1].first + units_[unit - 1].count;
+  UnitBlocks(const Split& parts, const Call& call) : call_(call), all_(*parts.division) {
+    units_.reserve(all_.units());
+    for (std::size_t unit = 0; unit < all_.units(); ++unit) {
+      units_.push_back({all_.begins[unit] * call.count, (all_.begins[unit + 1] - all_.begins[unit]) * call.count});
     }
-    mine_ = units_[static_cast<std::size_t>(unit_of(g.rank()))];
+    mine_ = units_[static_cast<std::size_t>(parts.own_unit)];
   }
 
   /// Whether they lie so in the program's memory.
-  bool are_in_rank_order() const { return call_.stride <= call_.count && std::ranges::is_sorted(ranks_); }
-  std::size_t all_bytes() const { return ranks_.size() * call_.bytes(); }
+  bool are_in_rank_order() const { return call_.stride <= call_.count && all_.in_order; }
+  std::size_t all_bytes() const { return all_.ranks.size() * call_.bytes(); }
   Block mine() const { return mine_; }
   const Block* of_units() const { return units_.data(); }
 
@@ -42,11 +36,12 @@ class UnitBlocks {
  private:
   template <class Copy>
   void for_each(Copy copy) const {
-    for (std::size_t i = 0; i < ranks_.size(); ++i) copy(i * call_.bytes(), offset(call_, block_of(call_, ranks_[i])));
+    std::size_t packed = 0;
+    for (const int rank : all_.by_unit) copy(call_.bytes() * packed++, offset(call_, block_of(call_, rank)));
   }
 
   const Call& call_;
-  std::vector<int> ranks_;
+  const Division& all_;
   std::vector<Block> units_;
   Block mine_{};
 };
@@ -63,7 +58,7 @@ Call of_units(const Call& call, const UnitBlocks& units, bool knows_all) {
 }  // namespace
 
 Task scatter_in_stages(Group& g, const Split& parts, Stages& stages, const Call& call) {
-  const UnitBlocks units(g, parts, call);
+  const UnitBlocks units(parts, call);
   const bool root = g.rank() == call.root;
   Scratch packed = g.scratch(root && !units.are_in_rank_order() ? units.all_bytes() : 0);
   const std::byte* all = call.input;
@@ -88,7 +83,7 @@ Task scatter_in_stages(Group& g, const Split& parts, Stages& stages, const Call&
 }
 
 Task gather_in_stages(Group& g, const Split& parts, Stages& stages, const Call& call) {
-  const UnitBlocks units(g, parts, call);
+  const UnitBlocks units(parts, call);
   const bool root = g.rank() == call.root;
   Scratch packed = g.scratch(root && !units.are_in_rank_order() ? units.all_bytes() : 0);
   std::byte* all = units.are_in_rank_order() ? call.output : packed.data();
@@ -106,7 +101,7 @@ Task gather_in_stages(Group& g, const Split& parts, Stages& stages, const Call& 
 }
 
 Task allgather_in_stages(Group& g, const Split& parts, Stages& stages, const Call& call) {
-  const UnitBlocks units(g, parts, call);
+  const UnitBlocks units(parts, call);
   Scratch packed = g.scratch(units.are_in_rank_order() ? 0 : units.all_bytes());
   std::byte* all = units.are_in_rank_order() ? call.output : packed.data();
   std::byte* own = all + offset(call, units.mine());

@@ -35,23 +35,24 @@ Task announce_node(Group& g, const Call& call, std::size_t segments) {
 
 Task first_comers(Group& g, Call call) {
   if (call.count == 0) co_return;
-  const Nodes nodes(g, call.root);
-  const Node& own = nodes.led_by(leader_of(g, call.root, g.rank()));
+  const std::shared_ptr<const Nodes> nodes = nodes_of(g);
+  const Node& own = nodes->of(g, g.rank());
+  const bool has_root = own.has(call.root);
   Group unit = g.of(own.ranks, own.place_of(g.rank()));
-  const std::size_t other_nodes = nodes.size() - 1;
+  const std::size_t other_nodes = nodes->size() - 1;
   const bool whole = call.between->serves_announced == ServesAnnounced::whole_messages;
   const int levels = std::bit_width(static_cast<unsigned>(other_nodes) + 1);
   const std::size_t segments = whole ? 1 : pipeline_segments(g, call, levels);
 
   Call within = call;
   within.between = nullptr;
-  within.root = own.leader == call.root ? own.place_of(call.root) : kNobody;
+  within.root = has_root ? own.place_of(call.root) : kNobody;
   TaskGroup all;
   Announcements announcements;
   if (g.rank() == call.root) {
     all.spawn(hear_introductions(g, g.board().call(), other_nodes, g.board().early_arrivals(), announcements));
     all.spawn(serve_in_trees(g, call, segments, announcements, other_nodes));
-  } else if (own.leader != call.root && g.board().arrive(unit) == 0) {
+  } else if (!has_root && g.board().arrive(unit) == 0) {
     Task taken = announce_node(g, call, segments);
     co_await taken;
     within.root = unit.rank();

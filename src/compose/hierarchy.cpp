@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "algorithms/parts/nodes.hpp"
+#include "algorithms/parts/units.hpp"
 #include "catalogue/catalogue.hpp"
 #include "compose/hierarchy_stages.hpp"
-#include "topology/rank_maps.hpp"
-#include "topology/split.hpp"
 
 namespace stretto {
 namespace {
@@ -31,18 +31,6 @@ bool can_run_within_nodes(const Algorithm* algorithm) {
   return algorithm->needs.memory == Memory::none || algorithm->hierarchy == nullptr;
 }
 
-// Whether units are nodes: some have several ranks, none has all.
-bool nodes_are_shared(Group& g) {
-  const std::span<const int> nodes = g.endpoint().nodes;
-  bool several = false;
-  bool shared = false;
-  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
-    several = several || nodes[rank] != 0;
-    shared = shared || nodes[rank] != static_cast<int>(rank);
-  }
-  return several && shared;
-}
-
 // In shared memory a rank's place is that among the ranks of its node, whoever leads them, and so is its block's.
 void order_by_rank(Split& parts) {
   const int leader = parts.unit.front();
@@ -57,11 +45,14 @@ void order_by_rank(Split& parts) {
 
 // Serves a hierarchy in the nodes' memory whose nodes have no leader that is known ahead; nullopt if they have.
 std::optional<Algorithm> without_leaders(const Hierarchy& how, Collective collective) {
-  const auto served_by = [](Algorithm within, Task (*run)(Group&, Call)) {
+  const auto served_by = [&](Algorithm within, Task (*run)(Group&, Call)) {
+    within.collective = collective;
     within.run = run;
     return within;
   };
   if (collective == Collective::allreduce && is_in_stripes(how)) return served_by(*how.up, &node_stripes);
+  if (collective == Collective::reduce_scatter_block) return served_by(*how.up, &node_blocks);
+  if (collective == Collective::alltoall) return served_by(*how.up, &node_exchange);
   if (collective == Collective::bcast && is_led_by_first_comers(how)) return served_by(*how.down, &first_comers);
   return std::nullopt;
 }
@@ -82,7 +73,11 @@ std::optional<Collectives> collectives_of(Collective whole) {
     case Collective::bcast:
       return Collectives{std::nullopt, whole, whole};
     case Collective::barrier:
-      return Collectives{whole, whole, whole};
+      return Collectives{whole, whole, Collective::bcast};
+    case Collective::reduce_scatter_block:
+      return Collectives{Collective::reduce, whole, std::nullopt};
+    case Collective::alltoall:
+      return Collectives{whole, whole, std::nullopt};
     // Units may have different numbers of ranks.
     case Collective::scatter:
       return Collectives{std::nullopt, Collective::scatterv, whole};
@@ -99,8 +94,10 @@ bool has_blocks(Collective collective) {
   return collective == Collective::scatter || collective == Collective::gather || collective == Collective::allgather;
 }
 
-std::optional<Split> split_group(Group& g, int root) {
-  return split(g.endpoint().maps->topology(), g.real_ranks(), g.rank(), root);
+// Whether it can be by teams.
+bool goes_by_teams(const Hierarchy& how, Collective collective) {
+  if (collective == Collective::reduce_scatter_block) return is_in_stripes(how);
+  return how.up != nullptr && how.up->in_nodes == InNodes::in_teams;
 }
 
 Task reduce_in_stages(Group& g, Stages& stages, const Call& call) {
@@ -131,9 +128,14 @@ Task all_in_stages(Stages& stages, const Hierarchy& how, const Call& call) {
 
 }  // namespace
 
+bool is_by_teams_only(Collective collective) {
+  return collective == Collective::reduce_scatter_block || collective == Collective::alltoall;
+}
+
 // Words are of one meeting a call, not of one a stripe.
 bool is_in_stripes(const Hierarchy& how) {
-  return how.up != nullptr && how.up->in_nodes == InNodes::in_stripes && !how.between->needs.words;
+  return how.up != nullptr && how.up->in_nodes == InNodes::in_stripes && how.between != nullptr &&
+         !how.between->needs.words;
 }
 
 bool is_led_by_first_comers(const Hierarchy& how) {
@@ -165,6 +167,7 @@ bool find_hierarchy(Collective collective, const HierarchyNames& names, Hierarch
     found.down =
         find_algorithm(Collective::bcast, found.up->needs.memory == Memory::none ? "binomial" : "arrival_copy");
   }
+  if (is_by_teams_only(collective) && !goes_by_teams(found, collective)) return false;
   return can_run_among_any(found.between) && (!stages->up || can_run_within_nodes(found.up)) &&
          (!stages->down || can_run_within_nodes(found.down));
 }
@@ -197,7 +200,9 @@ Task Stages::within(const Algorithm& algorithm, const std::byte* input, std::byt
 Task run_hierarchical(Group& g, const Algorithm& algorithm, Call call) {
   const Hierarchy& how = *algorithm.hierarchy;
   const bool in_memory = algorithm.uses_node_memory();
-  if (in_memory && nodes_are_shared(g)) {
+  const bool only_teams = is_by_teams_only(algorithm.collective);
+  const std::shared_ptr<const Nodes> nodes = in_memory ? nodes_of(g) : nullptr;
+  if (in_memory && nodes->are_shared() && (!only_teams || nodes->fewest() == nodes->most())) {
     if (const std::optional<Algorithm> whole = without_leaders(how, algorithm.collective)) {
       call.between = how.between;
       co_await run_algorithm(g, *whole, call);
@@ -205,7 +210,7 @@ Task run_hierarchical(Group& g, const Algorithm& algorithm, Call call) {
     }
   }
   std::optional<Split> parts;
-  if (!in_memory || nodes_are_shared(g)) parts = split_group(g, call.root);
+  if (!only_teams && (!in_memory || nodes->are_shared())) parts = split_group(g, call.root);
   if (parts && (in_memory || has_blocks(algorithm.collective))) order_by_rank(*parts);
   if (!parts) {
     co_await run_algorithm(g, *how.between, call);

@@ -34,14 +34,19 @@ HierarchyNames parse_hierarchical(std::string_view name);
 /// What `names` mean for a collective: `within` is an algorithm of reduce or gather, where something goes up, and of
 /// bcast or scatter, where something comes down; an allreduce and an allgather come down by `binomial` if bcast has
 /// none of the name, or by `arrival_copy` if they go up in shared memory. `between` is an algorithm of scatterv,
-/// gatherv or allgatherv for a scatter, gather or allgather. False if they mean nothing, or what cannot run on a part
-/// of the ranks.
+/// gatherv or allgatherv for a scatter, gather or allgather. A reduce_scatter_block goes up in stripes, by an algorithm
+/// of reduce, an alltoall in teams, or they mean nothing. False then, and where one cannot run on a part of the ranks.
 bool find_hierarchy(Collective collective, const HierarchyNames& names, Hierarchy& found);
+
+/// Whether hierarchies of the collective have no leaders at all: all ranks of a node speak for it, in its memory, and
+/// every node has as many.
+bool is_by_teams_only(Collective collective);
 
 /// Whether any part of it runs in segments.
 bool has_segments(const Hierarchy& hierarchy);
 
-/// Whether the ranks of a node share an allreduce out between them, in stripes (node_stripes.cpp).
+/// Whether the ranks of a node share an allreduce, or a reduce_scatter_block, out between them, in stripes
+/// (node_stripes.cpp, node_blocks.cpp).
 bool is_in_stripes(const Hierarchy& hierarchy);
 
 /// Whether whoever of a node comes first leads it in a broadcast (first_comers.cpp).
@@ -50,8 +55,10 @@ bool is_led_by_first_comers(const Hierarchy& hierarchy);
 Task run_hierarchical(Group& g, const Algorithm& algorithm, Call call);
 
 /// Without leaders that are known ahead, in the memory of the nodes; `call.between` goes between them
-/// (node_stripes.cpp, first_comers.cpp).
+/// (node_stripes.cpp, node_blocks.cpp, node_exchange.cpp, first_comers.cpp).
 Task node_stripes(Group& g, Call call);
+Task node_blocks(Group& g, Call call);
+Task node_exchange(Group& g, Call call);
 Task first_comers(Group& g, Call call);
 
 }  // namespace stretto

@@ -9,9 +9,9 @@
 // arrival nγ/q in its place. Commutative operations only; a node's order of summation is that of arrival.
 
 #include "algorithms/parts/blocks.hpp"
-#include "algorithms/parts/nodes.hpp"
 #include "board/stripes.hpp"
 #include "compose/hierarchy.hpp"
+#include "compose/team.hpp"
 
 namespace stretto {
 namespace {
@@ -21,14 +21,8 @@ class NodeStripes {
  public:
   NodeStripes(Group& g, const Nodes& nodes, const Node& own, std::size_t place, const Call& call)
       : unit_(g.of(own.ranks, static_cast<int>(place))), call_(call), place_(place), chunks_(unit_, call_) {
-    std::size_t smallest = own.ranks.size();
-    for (const Node& node : nodes) smallest = std::min(smallest, node.ranks.size());
-    stripes_ = std::min(smallest, chunks_.chunks());
-    for (const Node& node : nodes) {
-      if (place_ >= stripes_) break;
-      if (node.leader == own.leader) place_in_team_ = static_cast<int>(team_.size());
-      team_.push_back(node.ranks[place_]);
-    }
+    stripes_ = std::min(nodes.fewest(), chunks_.chunks());
+    if (place_ < stripes_) team_.emplace(g, nodes, own, place_);
   }
 
   Task contribute() { return chunks_.contribute(/*copy_finished=*/false); }
@@ -42,8 +36,7 @@ class NodeStripes {
     stripe.output = chunks_.in_pool(elements(place_));
     stripe.input = stripe.output;
     stripe.between = nullptr;
-    Group team = g.of(team_, place_in_team_);
-    co_await run_algorithm(team, *call_.between, stripe);
+    co_await run_algorithm(team_->group, *call_.between, stripe);
     g.board().publish(g, returned(place_));
   }
 
@@ -66,16 +59,15 @@ class NodeStripes {
   const std::size_t place_;
   Stripes chunks_;
   std::size_t stripes_;
-  std::vector<int> team_;
-  int place_in_team_ = 0;
+  std::optional<Team> team_;
 };
 
 }  // namespace
 
 Task node_stripes(Group& g, Call call) {
-  const Nodes nodes(g, /*root=*/0);
-  const Node& own = nodes.led_by(leader_of(g, 0, g.rank()));
-  NodeStripes stripes(g, nodes, own, static_cast<std::size_t>(own.place_of(g.rank())), call);
+  const std::shared_ptr<const Nodes> nodes = nodes_of(g);
+  const Node& own = nodes->of(g, g.rank());
+  NodeStripes stripes(g, *nodes, own, static_cast<std::size_t>(own.place_of(g.rank())), call);
   Task contribute = stripes.contribute();
   co_await contribute;
   Task speak = stripes.speak(g);

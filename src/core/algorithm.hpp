@@ -31,6 +31,7 @@ enum class OrderUse {
 enum class InNodes {
   by_leader,      // which is known ahead
   in_stripes,     // no rank leads: each speaks for the node with a stripe
+  in_teams,       // no rank leads: each speaks to those with the same place on their nodes
   by_first_comer  // if what goes between nodes serves those who announce themselves
 };
 
@@ -152,22 +153,24 @@ struct Algorithm {
   }
   /// Whether it works on the board, as itself.
   bool is_on_board() const { return needs.memory != Memory::none && !is_derived(); }
-  /// How many messages of a call's length lie in the pool side by side: every rank's block, in alltoall its blocks.
-  std::size_t messages_in_pool(int ranks) const {
+  /// How many messages of a call's length lie in the pool side by side: every rank's block, in alltoall its blocks. Of
+  /// what goes in teams, on `nodes` nodes, those of the ranks of one.
+  std::size_t messages_in_pool(int ranks, int nodes = 1) const {
     switch (collective) {
       case Collective::scatter:
       case Collective::gather:
       case Collective::allgather:
       case Collective::reduce_scatter_block:
       case Collective::alltoall:
-        return static_cast<std::size_t>(ranks) * blocks_of_rank(ranks);
+        return static_cast<std::size_t>(in_nodes == InNodes::in_teams ? ranks / nodes : ranks) * blocks_of_rank(ranks);
       default:
         return 1;
     }
   }
-  /// How many messages of a call's length each rank leaves there.
+  /// How many messages of a call's length each rank leaves there; in stripes all ranks' are reduced into one.
   std::size_t blocks_of_rank(int ranks) const {
-    const bool for_each = collective == Collective::alltoall || collective == Collective::reduce_scatter_block;
+    const bool for_each = collective == Collective::alltoall ||
+                          (collective == Collective::reduce_scatter_block && in_nodes != InNodes::in_stripes);
     return for_each ? static_cast<std::size_t>(ranks) : 1;
   }
 };

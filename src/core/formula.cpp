@@ -90,6 +90,18 @@ double around_ns(const Terms& terms, double bytes) {
   return (terms.ranks - 1) * (latencies(terms, bytes) * alpha_ns + bytes * std::max(far_ns, near_ns));
 }
 
+// What each rank sends shares the wires with what all others do; latencies are under way together.
+double to_all_ns(const Terms& terms, double bytes) {
+  if (terms.ranks < 2) return 0;
+  const double near = std::min(terms.ranks_per_node, terms.ranks) - 1;
+  const double far = terms.ranks - 1 - near;
+  const double alpha_ns = far > 0 ? terms.alpha_ns : terms.near_alpha_ns;
+  const double gap_ns = far > 0 ? terms.gap_ns : terms.near_gap_ns;
+  return latencies(terms, bytes) * alpha_ns + (terms.ranks - 2) * gap_ns +
+         bytes * (far * std::max(terms.beta_ns, terms.crowded_beta_ns) +
+                  near * std::max(terms.near_beta_ns, terms.near_crowded_beta_ns));
+}
+
 double way_ns(Formula::Way way, const Terms& terms, double bytes) {
   double ns = 0;
   switch (way) {
@@ -159,6 +171,8 @@ double way_ns(Formula::Way way, const Terms& terms, double bytes) {
       return wires_ns(terms, terms.rest_under, bytes, terms.gamma_ns);
     case Formula::Way::around:
       return around_ns(terms, bytes);
+    case Formula::Way::to_all:
+      return to_all_ns(terms, bytes);
   }
   return ns;
 }
@@ -265,6 +279,10 @@ Piece way_text(Formula::Way way, const Piece& bytes) {
       return product_of({Piece::Kind::product, "log P"}, message);
     case Formula::Way::from_last:
       return {Piece::Kind::quotient, product_of({Piece::Kind::product, "log P"}, message).text + "/2"};
+    case Formula::Way::to_all:
+      return {Piece::Kind::sum, bytes.text == "0"
+                                    ? "α"
+                                    : "α + " + product_of({Piece::Kind::sum, "P - 1"}, {Piece::Kind::atom, wire}).text};
     case Formula::Way::around:
       return product_of({Piece::Kind::sum, "P - 1"}, message);
     case Formula::Way::deep:
@@ -299,6 +317,8 @@ double Formula::joined(Step::Kind kind, double a, double b) {
       return a * b;
     case Step::Kind::quotient:
       return a / b;
+    case Step::Kind::minimum:
+      return std::min(a, b);
     default:
       return std::max(a, b);
   }
@@ -348,8 +368,9 @@ std::string Formula::text() const {
       if (step.kind == Step::Kind::sum) stack.push_back({Piece::Kind::sum, a.text + " + " + b.text});
       if (step.kind == Step::Kind::difference) stack.push_back({Piece::Kind::sum, a.text + " - " + b.as_factor()});
       if (step.kind == Step::Kind::product) stack.push_back(product_of(a, b));
-      if (step.kind == Step::Kind::maximum) {
-        stack.push_back({Piece::Kind::atom, "max(" + a.text + ", " + b.text + ")"});
+      const bool is_least = step.kind == Step::Kind::minimum;
+      if (is_least || step.kind == Step::Kind::maximum) {
+        stack.push_back({Piece::Kind::atom, (is_least ? "min(" : "max(") + a.text + ", " + b.text + ")"});
       }
       if (step.kind == Step::Kind::quotient) {
         stack.push_back({Piece::Kind::quotient, a.as_factor() + "/" + b.as_divisor()});

@@ -86,6 +86,7 @@ class Formula {
     from_last,  // up such a tree from the ranks that come last
     past_last,  // down such a tree from where they are
     around,     // of each rank to the next, P - 1 times
+    to_all,     // P - 1, of each rank to each other, at once
     deep,       // from the root of the algorithm's tree to the farthest rank
     below,      // from where a message waits for the ranks that come last to the farthest below them
     above,      // from where contributions wait for them to the root
@@ -108,6 +109,7 @@ class Formula {
   friend constexpr Formula operator*(const Formula& a, const Formula& b) { return join(a, b, Step::Kind::product); }
   friend constexpr Formula operator/(const Formula& a, const Formula& b) { return join(a, b, Step::Kind::quotient); }
   friend constexpr Formula max(const Formula& a, const Formula& b) { return join(a, b, Step::Kind::maximum); }
+  friend constexpr Formula min(const Formula& a, const Formula& b) { return join(a, b, Step::Kind::minimum); }
   /// To the base 2.
   friend constexpr Formula log(Formula a) {
     a.append({Step::Kind::logarithm, 0});
@@ -127,7 +129,18 @@ class Formula {
  private:
   // In reverse Polish notation.
   struct Step {
-    enum class Kind : std::uint8_t { number, symbol, sum, difference, product, quotient, maximum, logarithm, way };
+    enum class Kind : std::uint8_t {
+      number,
+      symbol,
+      sum,
+      difference,
+      product,
+      quotient,
+      maximum,
+      minimum,
+      logarithm,
+      way
+    };
     Kind kind = Kind::number;
     std::int16_t operand = 0;
   };
@@ -187,6 +200,7 @@ constexpr Formula rest_under(const Formula& bytes) { return along(Formula::Way::
 constexpr Formula queue(const Formula& bytes) { return along(Formula::Way::queue, bytes); }
 constexpr Formula fan(const Formula& bytes) { return along(Formula::Way::fan, bytes); }
 constexpr Formula around(const Formula& bytes) { return along(Formula::Way::around, bytes); }
+constexpr Formula to_all(const Formula& bytes) { return along(Formula::Way::to_all, bytes); }
 /// All others' messages through one port.
 inline constexpr Formula one_by_one = (P - 1) * (n * beta + g);
 }  // namespace letters

@@ -1,6 +1,7 @@
 // Group: the ranks of one collective call as an algorithm sees them, with the verbs it is written in.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,7 @@
 namespace stretto {
 
 class Board;
+class Nodes;
 class RankMaps;
 class RemoteWords;
 
@@ -26,10 +28,11 @@ struct Endpoint {
   Transport& transport;
   Executor executor;
   ScratchPool scratch;
-  Board* board = nullptr;      // of the ranks of this node; null where they share no memory
-  Costs costs;                 // the same on all ranks
-  std::span<const int> nodes;  // of each rank the lowest on its node; empty: all are on one
-  RankMaps* maps = nullptr;    // null where no algorithm asks for places
+  Board* board = nullptr;                    // of the ranks of this node; null where they share no memory
+  Costs costs;                               // the same on all ranks
+  std::span<const int> nodes;                // of each rank the lowest on its node; empty: all are on one
+  std::shared_ptr<const Nodes> all_nodes{};  // of all ranks; made when an algorithm first asks for them
+  RankMaps* maps = nullptr;                  // null where no algorithm asks for places
   RemoteWords* words = nullptr;
   bool truncated = false;  // somebody had left more than the present call has room for
 
@@ -62,6 +65,8 @@ class Group {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+  /// Whether these are the ranks of the communicator, by their own numbers.
+  bool is_whole() const { return ranks_.empty(); }
   /// The number in the communicator of a rank of this group.
   int real(int rank) const { return ranks_.empty() ? rank : ranks_[static_cast<std::size_t>(rank)]; }
   std::vector<int> real_ranks() const {

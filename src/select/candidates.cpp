@@ -53,6 +53,11 @@ constexpr std::string_view kAllgathersInMemory[] = {"hierarchical(arrival_copy,r
                                                     "hierarchical(arrival_copy,bruck)"};
 constexpr std::string_view kGathersInMemory[] = {"hierarchical(slot_gather,linear_nonblocking)",
                                                  "hierarchical(arrival_copy,linear_nonblocking)"};
+constexpr std::string_view kBarriersInMemory[] = {"hierarchical(arrival_count,dissemination)"};
+constexpr std::string_view kReduceScattersInMemory[] = {"hierarchical(arrival_stripes,recursive_halving)",
+                                                        "hierarchical(arrival_stripes,ring)"};
+constexpr std::string_view kAlltoallsInMemory[] = {"hierarchical(arrival_copy,linear)",
+                                                   "hierarchical(arrival_copy,bruck)"};
 constexpr std::string_view kScattersInMemory[] = {"hierarchical(arrival_copy,linear_nonblocking)"};
 constexpr std::string_view kLateBcasts[] = {"arrival_ordered_nonblocking", "arrival_ordered"};
 constexpr std::string_view kLateBcastsInMemory[] = {"hierarchical(arrival_copy,arrival_ordered_nonblocking)",
@@ -66,6 +71,8 @@ constexpr std::string_view kNativeReduces[] = {"binomial", "reduce_scatter_gathe
 constexpr std::string_view kNativeBcasts[] = {"binomial", "scatter_allgather"};
 constexpr std::string_view kNativeAllgathers[] = {"bruck", "ring", "recursive_doubling"};  // the last of powers of two
 constexpr std::string_view kNativeReduceScatters[] = {"recursive_halving", "pairwise"};
+constexpr std::string_view kNativeAlltoalls[] = {"bruck", "linear", "pairwise"};
+constexpr std::string_view kNativeBarriers[] = {"dissemination"};
 constexpr std::string_view kBinomial[] = {"binomial"};
 
 }  // namespace
@@ -104,6 +111,12 @@ Names worth_considering_in_memory(Collective collective) {
       return kGathersInMemory;
     case Collective::scatter:
       return kScattersInMemory;
+    case Collective::barrier:
+      return kBarriersInMemory;
+    case Collective::reduce_scatter_block:
+      return kReduceScattersInMemory;
+    case Collective::alltoall:
+      return kAlltoallsInMemory;
     default:
       return {};
   }
@@ -127,6 +140,10 @@ Names known_everywhere(Collective collective, int ranks) {
     case Collective::gather:
     case Collective::scatter:
       return kBinomial;
+    case Collective::barrier:
+      return kNativeBarriers;
+    case Collective::alltoall:
+      return kNativeAlltoalls;
     default:
       return kNativeReduceScatters;
   }

@@ -88,28 +88,55 @@ Forecast::Times Forecast::times_within(const Algorithm* stage, std::size_t bytes
   return times;
 }
 
+// What goes up, between and down for messages, or blocks, of `bytes` bytes, in bytes of a message, or a block. Teams,
+// which are at it at once, count as one that has what all of them have.
+Forecast::StageBytes Forecast::bytes_of_stages(Collective collective, std::size_t bytes) const {
+  const std::size_t of_a_node = static_cast<std::size_t>(layout_.most_on_a_node()) * bytes;
+  const std::size_t of_all = static_cast<std::size_t>(layout_.ranks) * bytes;
+  switch (collective) {
+    case Collective::gather:
+    case Collective::scatter:
+      return {bytes, of_a_node, bytes};
+    case Collective::allgather:
+      return {bytes, of_a_node, of_all};
+    case Collective::reduce_scatter_block:
+      return {of_all, of_a_node, 0};
+    case Collective::alltoall:
+      return {static_cast<std::size_t>(layout_.nodes) * bytes,
+              static_cast<std::size_t>(layout_.most_on_a_node()) * of_a_node, 0};
+    default:
+      return {bytes, bytes, bytes};
+  }
+}
+
+// What leaders would copy where there are none: of stripes of an allreduce what has come up, and what is to go down; of
+// other stripes all but a rank's share of what has come up; in teams what is left in memory for others.
+double Forecast::saved_copies(const Hierarchy& hierarchy, Collective collective, std::size_t bytes) const {
+  const double copy_ns = within_.machine().copy_ns;
+  const double all_ns = static_cast<double>(layout_.ranks) * static_cast<double>(bytes) * copy_ns;
+  if (collective == Collective::allreduce && is_in_stripes(hierarchy)) return 2 * static_cast<double>(bytes) * copy_ns;
+  if (collective == Collective::reduce_scatter_block) return all_ns - all_ns / layout_.most_on_a_node();
+  return collective == Collective::alltoall ? all_ns : 0;
+}
+
 // Whoever does not lead its node leaves a reduce, or a gather, when its part is at its leader, and delays a broadcast,
-// or a scatter, within its node alone. What has a block for each rank has those of a node between nodes.
+// or a scatter, within its node alone.
 Forecast::Times Forecast::times_of(const Hierarchy& hierarchy, Collective collective, std::size_t bytes) {
-  const bool blocks = collective == Collective::gather || collective == Collective::scatter;
-  const bool all_blocks = collective == Collective::allgather;
-  const auto a_node = static_cast<std::size_t>(layout_.most_on_a_node());
   const auto in_memory = [](const Algorithm* stage) { return stage != nullptr && stage->needs.memory != Memory::none; };
   CallTerms& leaders_terms = in_memory(hierarchy.up) || in_memory(hierarchy.down) ? alone_ : between_;
-  const Times between = times_of(leaders_terms, *hierarchy.between, blocks || all_blocks ? a_node * bytes : bytes);
-  const Times up = times_within(hierarchy.up, bytes);
-  const Times down = times_within(hierarchy.down, all_blocks ? static_cast<std::size_t>(layout_.ranks) * bytes : bytes);
+  const StageBytes of_stages = bytes_of_stages(collective, bytes);
+  const Times between = times_of(leaders_terms, *hierarchy.between, of_stages.between);
+  const Times up = times_within(hierarchy.up, of_stages.up);
+  const Times down = times_within(hierarchy.down, of_stages.down);
   Times all{between.run_ns + up.run_ns + down.run_ns, between.mean_ns + up.run_ns + down.mean_ns,
             between.after_last_ns + up.after_last_ns + down.after_last_ns};
+  const double saved_ns = saved_copies(hierarchy, collective, bytes);
+  all.run_ns -= saved_ns;
+  all.mean_ns -= saved_ns;
+  all.after_last_ns -= collective == Collective::allreduce ? saved_ns / 2 : saved_ns;
   const double leaders = static_cast<double>(layout_.nodes) / layout_.ranks;
   const double in_a_node = 1.0 / layout_.nodes;
-  if (collective == Collective::allreduce && is_in_stripes(hierarchy)) {
-    // No leader copies what has come up, nor what is to go down.
-    const double copy_ns = static_cast<double>(bytes) * within_.machine().copy_ns;
-    all.run_ns -= 2 * copy_ns;
-    all.mean_ns -= 2 * copy_ns;
-    all.after_last_ns -= copy_ns;
-  } else if (collective == Collective::reduce || collective == Collective::gather) {
+  if (collective == Collective::reduce || collective == Collective::gather) {
     all.mean_ns = leaders * (up.run_ns + between.mean_ns) + (1 - leaders) * up.mean_ns;
     all.waiting = leaders * between.waiting + in_a_node * up.waiting;
   } else if (collective == Collective::bcast && is_led_by_first_comers(hierarchy)) {
@@ -158,7 +185,10 @@ const Algorithm& Forecast::native_like(Collective collective, std::size_t bytes)
   return *find_algorithm(collective, *std::ranges::min_element(names, {}, cost));
 }
 
+// In an alltoall all have to send what they have, and every library does so; messages that are fewer have to be worth
+// the copies.
 double Forecast::native_handicap(Collective collective, std::size_t bytes) const {
+  if (collective == Collective::alltoall) return kBetter;
   const bool is_dear = collective == Collective::allgather && shares_cores_ && bytes >= handicaps_.waited_for;
   return is_dear ? handicaps_.native_allgather : handicaps_.native;
 }
@@ -189,6 +219,7 @@ std::string Forecast::ring_name(std::string_view ring, Collective collective, st
 // better sent one after the other, as most get there sooner: in memory they took 1.0 to 1.4.
 bool Forecast::is_for_memory(Collective collective, std::size_t bytes) const {
   if (!layout_.boards || !layout_.shares_nodes()) return false;
+  if (is_by_teams_only(collective) && layout_.uneven) return false;
   if (collective == Collective::reduce || collective == Collective::gather) return true;
   if (shares_cores_ && bytes < handicaps_.waited_for) return false;
   return collective != Collective::scatter ||

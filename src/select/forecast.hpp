@@ -127,6 +127,13 @@ class Forecast {
   /// Of a stage of a hierarchy within nodes; nullptr takes no time.
   Times times_within(const Algorithm* stage, std::size_t bytes);
   Times times_of(const Hierarchy& hierarchy, Collective collective, std::size_t bytes);
+  struct StageBytes {
+    std::size_t up;
+    std::size_t between;
+    std::size_t down;
+  };
+  StageBytes bytes_of_stages(Collective collective, std::size_t bytes) const;
+  double saved_copies(const Hierarchy& hierarchy, Collective collective, std::size_t bytes) const;
 
   /// By how much one rank is taken to be late; 0: they come together.
   double late_ns(Collective collective, std::size_t bytes, ArrivalClass arrivals);

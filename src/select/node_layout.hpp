@@ -13,6 +13,7 @@ struct NodeLayout {
   int nodes = 1;
   Placement placement = Placement::side_by_side;
   bool boards = false;  // those of a node have, or can be given, memory in common
+  bool uneven = false;  // nodes have different numbers of ranks
 
   /// Several nodes, of which some has several ranks.
   bool shares_nodes() const { return nodes > 1 && nodes < ranks; }

@@ -137,9 +137,6 @@ const Algorithm* rule(const CallFacts& facts, bool background) {
   return nullptr;
 }
 
-// Between nodes shorter blocks are the MPI library's without asking, as to ask takes an engine.
-constexpr std::size_t kScatteredFrom = 2 * kKiB;
-
 // Whether the rule may name an algorithm.
 bool rule_may_serve(Collective collective, std::size_t bytes, int ranks, bool one_node) {
   switch (collective) {
@@ -148,9 +145,9 @@ bool rule_may_serve(Collective collective, std::size_t bytes, int ranks, bool on
     case Collective::allgather:
       return !one_node || ranks <= kMostRanks;
     case Collective::reduce_scatter_block:
-      return bytes >= kScatteredFrom || (one_node && leave_little(bytes, ranks));
+      return !one_node || bytes >= kRingFrom || leave_little(bytes, ranks);
     case Collective::alltoall:
-      return bytes == kAnyBytes || (one_node && exchange_in_memory(bytes, ranks));
+      return !one_node || bytes == kAnyBytes || exchange_in_memory(bytes, ranks);
     case Collective::allreduce:
     case Collective::reduce:
     case Collective::bcast:
@@ -239,7 +236,8 @@ bool can_serve(const Algorithm& algorithm, const CallFacts& facts) {
   if (!has_memory) return false;
   if (algorithm.needs.max_bytes > 0 && facts.element_bytes > algorithm.needs.max_bytes) return false;
   return !algorithm.needs_pool(facts.bytes, facts.ranks) ||
-         facts.element_bytes <= facts.pool_window / algorithm.messages_in_pool(facts.ranks);
+         facts.element_bytes <=
+             facts.pool_window / algorithm.messages_in_pool(facts.ranks, facts.shared_nodes.at_least_one());
 }
 
 bool looks_inside_nodes(const Algorithm& algorithm, bool one_node) {

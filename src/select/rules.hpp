@@ -17,6 +17,8 @@ struct SharedNodes {
   int count = 0;           // 0: one rank a node, or one node
   bool scattered = false;  // the ranks of a node do not follow one another
   bool boards = false;     // each has one, or can be given one
+
+  int at_least_one() const { return count == 0 ? 1 : count; }
 };
 
 /// What all ranks of a call know alike about it.

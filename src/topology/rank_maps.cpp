@@ -1,6 +1,7 @@
 #include "topology/rank_maps.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace stretto {
 
@@ -20,6 +21,16 @@ std::shared_ptr<const Renumbering> RankMaps::find(MakeMap make, int first) {
   kept_.push_front({make, first, std::move(numbers)});
   if (kept_.size() > kMostKept) kept_.pop_back();
   return kept_.front().numbers;
+}
+
+std::shared_ptr<const Division> RankMaps::division() {
+  const std::scoped_lock lock(mutex_);
+  if (!division_) {
+    std::vector<int> ranks(static_cast<std::size_t>(topology_.ranks()));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    division_ = divide(topology_, std::move(ranks));
+  }
+  return *division_;
 }
 
 }  // namespace stretto

@@ -1,11 +1,13 @@
-// The rank maps of one communicator, each made when first asked for.
+// The rank maps of one communicator, and its ranks by units of the machine, each made when first asked for.
 #pragma once
 
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "topology/maps.hpp"
+#include "topology/split.hpp"
 
 namespace stretto {
 
@@ -25,6 +27,8 @@ class RankMaps {
 
   const Topology& topology() const { return topology_; }
   std::shared_ptr<const Renumbering> find(MakeMap make, int first);
+  /// Of all ranks; nullptr where they cannot be divided.
+  std::shared_ptr<const Division> division();
 
  private:
   // Where every rank is root in turn, the maps of all would take O(P^2) memory.
@@ -38,6 +42,7 @@ class RankMaps {
   const Topology topology_;
   std::mutex mutex_;
   std::list<Kept> kept_;  // the latest used first
+  std::optional<std::shared_ptr<const Division>> division_;
 };
 
 }  // namespace stretto

@@ -1,6 +1,7 @@
 #include "topology/split.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -42,7 +43,7 @@ bool divides(const Units& units) {
   return std::ranges::adjacent_find(sorted) != sorted.end();
 }
 
-std::optional<Units> divide(const Topology& topology, std::span<const int> ranks) {
+std::optional<Units> find_units(const Topology& topology, std::span<const int> ranks) {
   const Units nodes = units_of(ranks, [&](int rank) { return unit_of_level(topology, rank, Level::node); });
   if (divides(nodes)) return nodes;
   const bool within_a_node = nodes.size() < 2 || nodes.front() == nodes.back();
@@ -60,29 +61,52 @@ std::optional<Units> divide(const Topology& topology, std::span<const int> ranks
 
 }  // namespace
 
-std::optional<Split> split(const Topology& topology, std::span<const int> ranks, int mine, int root) {
-  const std::optional<Units> units = divide(topology, ranks);
-  if (!units) return std::nullopt;
-  const auto unit_of = [&](std::size_t place) { return (*units)[place]; };
-  const auto me = static_cast<std::size_t>(mine), from = static_cast<std::size_t>(root);
-
-  Split parts{{}, 0, 0, {}, -1, 0, {}};
-  parts.units.reserve(ranks.size());
-  std::unordered_map<int, int> place_of_unit;  // among the leaders
-  for (std::size_t place = 0; place < ranks.size(); ++place) {
-    const auto [found, is_new] = place_of_unit.try_emplace(unit_of(place), static_cast<int>(parts.leaders.size()));
-    if (is_new) parts.leaders.push_back(unit_of(place) == unit_of(from) ? ranks[from] : ranks[place]);
-    parts.units.push_back(found->second);
-    if (unit_of(place) == unit_of(me)) parts.unit.push_back(ranks[place]);
+std::shared_ptr<const Division> divide(const Topology& topology, std::vector<int> ranks) {
+  const std::optional<Units> units = find_units(topology, ranks);
+  if (!units) return nullptr;
+  auto division = std::make_shared<Division>();
+  division->ranks = std::move(ranks);
+  std::unordered_map<int, int> number_of;  // of the machine's units, among those that have any of the ranks
+  for (const int unit : *units) {
+    const auto [found, is_new] = number_of.try_emplace(unit, static_cast<int>(number_of.size()));
+    division->unit_of.push_back(found->second);
   }
-  parts.leader_of_root = place_of_unit[unit_of(from)];
-  const int place_of_mine = place_of_unit[unit_of(me)];
-  const int leader = parts.leaders[static_cast<std::size_t>(place_of_mine)];
-  if (leader == ranks[me]) parts.place_among_leaders = place_of_mine;
-  const auto first = std::ranges::find(parts.unit, leader);
-  std::rotate(parts.unit.begin(), first, first + 1);
-  parts.place_in_unit = static_cast<int>(std::ranges::find(parts.unit, ranks[me]) - parts.unit.begin());
+  division->in_order = std::ranges::is_sorted(division->unit_of);
+  division->by_unit.resize(division->ranks.size());
+  std::iota(division->by_unit.begin(), division->by_unit.end(), 0);
+  const auto unit_of = [&](int place) { return division->unit_of[static_cast<std::size_t>(place)]; };
+  std::ranges::stable_sort(division->by_unit, {}, unit_of);
+  for (std::size_t at = 0; at < division->by_unit.size(); ++at) {
+    if (at == 0 || unit_of(division->by_unit[at]) != unit_of(division->by_unit[at - 1])) division->begins.push_back(at);
+  }
+  for (const std::size_t begin : division->begins) {
+    division->firsts.push_back(division->ranks[static_cast<std::size_t>(division->by_unit[begin])]);
+  }
+  division->begins.push_back(division->by_unit.size());
+  return division;
+}
+
+Split split(std::shared_ptr<const Division> division, int mine, int root) {
+  const Division& all = *division;
+  const auto unit_of = [&](int place) { return all.unit_of[static_cast<std::size_t>(place)]; };
+  const auto rank_at = [&](int place) { return all.ranks[static_cast<std::size_t>(place)]; };
+  const int own_unit = unit_of(mine);
+  Split parts{std::move(division), own_unit, {}, 0, 0, all.firsts, -1, unit_of(root)};
+  parts.leaders[static_cast<std::size_t>(parts.leader_of_root)] = rank_at(root);
+  const int leader = parts.leaders[static_cast<std::size_t>(own_unit)];
+  if (leader == rank_at(mine)) parts.place_among_leaders = own_unit;
+  parts.unit.push_back(leader);
+  for (const int place : all.places_in(own_unit)) {
+    if (place == mine) parts.place_in_unit = leader == rank_at(mine) ? 0 : static_cast<int>(parts.unit.size());
+    if (rank_at(place) != leader) parts.unit.push_back(rank_at(place));
+  }
   return parts;
+}
+
+std::optional<Split> split(const Topology& topology, std::span<const int> ranks, int mine, int root) {
+  auto division = divide(topology, {ranks.begin(), ranks.end()});
+  if (division == nullptr) return std::nullopt;
+  return split(std::move(division), mine, root);
 }
 
 }  // namespace stretto

@@ -7,7 +7,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from mpi_jobs import LIBRARY, MPIRUN, TIME_LIMIT_S, each_env, needs_hwloc, night, open_mpi_only, stretto_env
+from mpi_jobs import (
+    LIBRARY,
+    MPIRUN,
+    PROGRAMS,
+    TIME_LIMIT_S,
+    each_env,
+    needs_hwloc,
+    night,
+    open_mpi_only,
+    stretto_env,
+)
 
 from stretto.cluster import cluster
 from stretto.topology import simple, slurm
@@ -38,6 +48,9 @@ FORCED = [
     *(("reduce", "hierarchical(binomial,event_chain)"), ("bcast", "hierarchical(binomial,binomial)+3")),
     *(("scatter", "hierarchical(binomial,linear)"), ("gather", "hierarchical(arrival_copy,linear_nonblocking)")),
     *(("allgather", "hierarchical(binomial,ring)+2"), ("allgather", "hierarchical(arrival_copy,bruck)")),
+    *(("reduce_scatter_block", f"hierarchical(arrival_stripes,{between})") for between in ("recursive_halving", "ring")),
+    *(("alltoall", f"hierarchical(arrival_copy,{between})") for between in ("linear", "bruck")),
+    ("barrier", "hierarchical(arrival_count,dissemination)"),
 ]
 
 
@@ -72,7 +85,7 @@ def run_counts(
     compiled: Callable[..., Path], collective: str, nodes: int, settings: dict[str, str], mpirun: str = MPIRUN
 ) -> str:
     """The program asserts which algorithm ran."""
-    return run(compiled(f"mpi/{collective}_counts.c"), nodes, settings, mpirun=mpirun)
+    return run(compiled(PROGRAMS[collective]), nodes, settings, mpirun=mpirun)
 
 
 @open_mpi_only("placement is asked for as Open MPI 4 does")

@@ -75,6 +75,10 @@ std::vector<Algorithm> hierarchical_algorithms() {
       {Collective::allgather, "hierarchical(linear,bruck)+3"},
       {Collective::allgather, "hierarchical(arrival_copy,recursive_doubling)"},
       {Collective::allgather, "hierarchical(linear_nonblocking,arrival_ordered)"},
+      {Collective::reduce_scatter_block, "hierarchical(arrival_stripes,recursive_halving)"},
+      {Collective::reduce_scatter_block, "hierarchical(arrival_stripes,ring)"},
+      {Collective::alltoall, "hierarchical(arrival_copy,linear)"},
+      {Collective::alltoall, "hierarchical(arrival_copy,bruck)"},
       // No hierarchies, but trees that ask for places as those do.
       {Collective::bcast, "event_topology"},
       {Collective::reduce, "event_topology"},
@@ -88,10 +92,10 @@ class EveryHierarchy : public testing::TestWithParam<Algorithm> {};
 
 TEST_P(EveryHierarchy, PlacementsAndRoots) {
   for (int ranks : ranks_of({1, 2, 3, 5, 8, 13, 33, 64})) {
-    // Of an allgather the result has these lengths, not the block.
-    const auto n = [&](std::size_t elements) {
-      return GetParam().collective == Collective::allgather ? elements / static_cast<std::size_t>(ranks) : elements;
-    };
+    // Where each rank has all blocks, together they have these lengths.
+    constexpr Collective kOfAll[] = {Collective::allgather, Collective::reduce_scatter_block, Collective::alltoall};
+    const bool of_all = std::ranges::count(kOfAll, GetParam().collective) > 0;
+    const auto n = [&](std::size_t elements) { return of_all ? elements / static_cast<std::size_t>(ranks) : elements; };
     // The last in several windows, where it goes through a pool.
     const Shape longest{n(40'000), ranks / 2, false, false};
     run_under_placements(GetParam(), ranks, {{n(5000), ranks - 1, false, false}, {n(9000), 0, true, false}, longest});
@@ -119,10 +123,12 @@ TEST_P(EveryHierarchy, LeadersSpeakForTheirNodes) {
   sim::Options options = options_for(kRanks, 1);
   options.ranks_per_node = 3;
   options.shared_memory = GetParam().needs.memory != Memory::none;
+  constexpr Collective kInTeams[] = {Collective::reduce_scatter_block, Collective::alltoall};
+  const bool only_teams = std::ranges::count(kInTeams, GetParam().collective) > 0;
   constexpr Collective kRootless[] = {Collective::allreduce, Collective::barrier, Collective::allgather};
-  const int root = std::ranges::count(kRootless, GetParam().collective) > 0 ? 0 : kRoot;
+  const int root = only_teams || std::ranges::count(kRootless, GetParam().collective) > 0 ? 0 : kRoot;
   const auto leads = [&](int rank) { return rank == root || (rank % 3 == 0 && rank / 3 != root / 3); };
-  const bool in_stripes = GetParam().name == "hierarchical(arrival_stripes,rabenseifner)";  // one rank a stripe leads
+  const bool in_teams = only_teams || GetParam().name == "hierarchical(arrival_stripes,rabenseifner)";  // each leads
   const bool by_first_comers = GetParam().name.starts_with("hierarchical(arrival_copy,arrival_ordered");
   int between = 0;
   std::set<int> speakers;
@@ -131,11 +137,11 @@ TEST_P(EveryHierarchy, LeadersSpeakForTheirNodes) {
     ++between;
     speakers.insert({from, to});
     if (by_first_comers) return;
-    EXPECT_TRUE(in_stripes ? from % 3 == to % 3 : leads(from) && leads(to)) << from << " to " << to;
+    EXPECT_TRUE(in_teams ? from % 3 == to % 3 : leads(from) && leads(to)) << from << " to " << to;
   };
   run(GetParam(), options, {{5000, root, false, false}});
   EXPECT_GE(between, 3);
-  EXPECT_EQ(speakers.size(), in_stripes ? 12U : 4U);
+  EXPECT_EQ(speakers.size(), in_teams ? 12U : 4U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryHierarchy, testing::ValuesIn(hierarchical_algorithms()), name_of_parameter);

@@ -47,6 +47,9 @@ TEST(Threads, NodesWithMemoryOfTheirOwn) {
   constexpr std::pair<Collective, const char*> kHierarchies[] = {
       {Collective::allreduce, "hierarchical(arrival_stripes,rabenseifner)"},
       {Collective::allreduce, "hierarchical(arrival_stripes,ring+2)"},
+      {Collective::reduce_scatter_block, "hierarchical(arrival_stripes,recursive_halving)"},
+      {Collective::alltoall, "hierarchical(arrival_copy,linear)"},
+      {Collective::barrier, "hierarchical(arrival_count,dissemination)"},
       {Collective::allreduce, "hierarchical(arrival_chain,ring)"},
       {Collective::allreduce, "hierarchical(arrival_leader,recursive_doubling)"},
       {Collective::bcast, "hierarchical(arrival_copy,arrival_ordered)"},

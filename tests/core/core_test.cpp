@@ -107,7 +107,7 @@ TEST(Hypercube, EveryBlockReachesEveryNodeOnceByNodesThatHaveIt) {
 }
 
 /// What `Nodes` says of ranks that are on `numbers`, as text: a leader and its ranks, node by node.
-std::string nodes_of(const std::vector<int>& numbers, int root) {
+std::string text_of_nodes(const std::vector<int>& numbers, int root) {
   sim::Options options;
   options.ranks = static_cast<int>(numbers.size());
   options.nodes = numbers;
@@ -115,13 +115,16 @@ std::string nodes_of(const std::vector<int>& numbers, int root) {
   std::string text;
   world.run([&](Group& g) -> Task {
     std::string mine;
-    const Nodes nodes(g, root);
-    for (const Node& node : nodes) {
-      mine += std::to_string(node.leader) + ":";
+    const std::shared_ptr<const Nodes> nodes = nodes_of(g);
+    EXPECT_EQ(nodes, nodes_of(g)) << "found out once";
+    for (const Node& node : *nodes) {
+      mine += std::to_string(node.leader(root)) + ":";
       for (int rank : node.ranks) mine += std::to_string(rank);
       mine += node.is_consecutive() ? " " : "! ";
-      EXPECT_EQ(&nodes.led_by(node.leader), &node);
-      for (int rank : node.ranks) EXPECT_EQ(leader_of(g, root, rank), node.leader);
+      for (int rank : node.ranks) {
+        EXPECT_EQ(&nodes->of(g, rank), &node);
+        EXPECT_EQ(leader_of(g, root, rank), node.leader(root));
+      }
     }
     EXPECT_TRUE(text.empty() || text == mine) << "every rank sees the same";
     text = mine;
@@ -131,11 +134,11 @@ std::string nodes_of(const std::vector<int>& numbers, int root) {
 }
 
 TEST(Nodes, AreLedByTheirLowestRankOrTheRoot) {
-  EXPECT_EQ(nodes_of({0, 0, 0}, 1), "1:012 ");
-  EXPECT_EQ(nodes_of({7, 7, 3, 3, 3}, 0), "0:01 2:234 ");
-  EXPECT_EQ(nodes_of({7, 7, 3, 3, 3}, 4), "0:01 4:234 ");
-  EXPECT_EQ(nodes_of({0, 1, 0, 1, 0}, 3), "0:024! 3:13! ");
-  EXPECT_EQ(nodes_of({2, 1, 1, 0}, 0), "0:0 1:12 3:3 ");
+  EXPECT_EQ(text_of_nodes({0, 0, 0}, 1), "1:012 ");
+  EXPECT_EQ(text_of_nodes({7, 7, 3, 3, 3}, 0), "0:01 2:234 ");
+  EXPECT_EQ(text_of_nodes({7, 7, 3, 3, 3}, 4), "0:01 4:234 ");
+  EXPECT_EQ(text_of_nodes({0, 1, 0, 1, 0}, 3), "0:024! 3:13! ");
+  EXPECT_EQ(text_of_nodes({2, 1, 1, 0}, 0), "0:0 1:12 3:3 ");
 }
 
 TEST(Reduction, UndefinedPairsHaveNoKernel) {

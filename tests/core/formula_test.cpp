@@ -26,6 +26,8 @@ TEST(Formula, IsPrintedAsPeopleWriteIt) {
       {doubling(n) + e * beside(n), "log P (α + nβ) + e (α + nβ)"},
       {2 * halving(n) + n * gamma, "2 (log P α + nβ) + nγ"},
       {2 * around(n / P), "2 (P - 1) (α + nβ/P)"},
+      {to_all(n) + to_all(0), "α + (P - 1) nβ + α"},
+      {max(n / P, min(n, 2048)) * gamma, "max(n/P, min(n, 2048)) γ"},
       {from_last(n) + climbing(0), "log P (α + nβ)/2 + log P α"},
       {below(n / m) + (m - 1) * fan_below(n / m), "depth (α + nβ/m)/2 + (m - 1) nβ/m"},
       {queue(n) + (m - 1) * fan(n), "depth nβ + (m - 1) c nβ"},
@@ -53,6 +55,7 @@ TEST(Formula, IsComputedForAMachine) {
   EXPECT_DOUBLE_EQ((N * kappa + q * lambda).value(terms), 1000 + 400);
   EXPECT_DOUBLE_EQ(((depth + m * c) * (alpha + n * beta / m)).value(terms), 11 * (2000 + 125));
   EXPECT_DOUBLE_EQ((n / m - 50).value(terms), 200);
+  EXPECT_DOUBLE_EQ((min(n, 600) + max(n, 600)).value(terms), 1600);
   EXPECT_DOUBLE_EQ(Formula().value(terms), 0);
 }
 
@@ -76,6 +79,7 @@ TEST(Formula, WaysGoWithinNodesAndBetweenThem) {
   EXPECT_DOUBLE_EQ(halving(n).value(terms), 2 * 100 + (32 + 16) * 2 + 2 * 1000 + (8 + 4) * 3);
   EXPECT_DOUBLE_EQ(growing(n).value(terms), 2 * 100 + (4 + 8) * 2 + 2 * 1000 + (16 + 32) * 3);
   EXPECT_DOUBLE_EQ(around(n).value(terms), 15 * (1000 + 64 * 3));
+  EXPECT_DOUBLE_EQ(to_all(n).value(terms), 1000 + 64 * (3 * 2 + 12 * 3));
   EXPECT_DOUBLE_EQ(from_last(n).value(terms), climbing(n).value(terms));
   EXPECT_DOUBLE_EQ(past_last(n).value(terms), 228 + 228 / 2.0 + 228 / 4.0 + 1192 / 8.0 + 1192 / 16.0);
   EXPECT_DOUBLE_EQ(w.value(terms), 1);
@@ -148,6 +152,11 @@ TEST(Formula, RanksOfANodeShareItsNetwork) {
   terms.near_crowded_beta_ns = 3;
   EXPECT_DOUBLE_EQ(doubling(n).value(terms), 2 * 300 + 2 * 100) << "and its memory";
   EXPECT_DOUBLE_EQ(around(n).value(terms), 15 * 300);
+  terms.crowded_beta_ns = 4;
+  terms.gap_ns = 5;
+  EXPECT_DOUBLE_EQ(to_all(n).value(terms), 100 * (3 * 3 + 12 * 4) + 14 * 5);
+  terms.ranks = 1;
+  EXPECT_DOUBLE_EQ(to_all(n).value(terms), 0);
 }
 
 // Four nodes that have a rank in turn: those of a node are 4, 8 and 12 apart.

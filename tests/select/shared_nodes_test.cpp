@@ -133,6 +133,26 @@ TEST(SharedNodes, StripesOfAllreducesAreCopiedOnce) {
   EXPECT_NEAR(cost_ns(3) - cost_ns(1), 2.0 * (kBytes + kBytes / 16), 1);
 }
 
+// Of 32 ranks a node one message goes to each other node, or as many as there are ranks.
+TEST(SharedNodes, WhatTakesManyShortMessagesMeetsInMemory) {
+  NodeLayout layout{256, 8, Placement::side_by_side, /*boards=*/true};
+  const auto chosen = [&](Collective collective, std::size_t bytes, std::int64_t near_crowded_ns) {
+    return chosen_between_nodes(collective, bytes, layout, true, ArrivalClass::balanced, near_crowded_ns);
+  };
+  constexpr std::int64_t kACoreEach = 1'500;
+  constexpr std::int64_t kSharedCores = 20'000;
+  EXPECT_EQ(chosen(Collective::barrier, 0, kACoreEach), "hierarchical(arrival_count,dissemination)");
+  EXPECT_EQ(chosen(Collective::barrier, 0, kSharedCores), "native") << "whoever waits in memory is woken late";
+  const std::string alltoall = chosen(Collective::alltoall, 8, kACoreEach);
+  EXPECT_TRUE(alltoall.starts_with("hierarchical(arrival_copy")) << alltoall;
+  EXPECT_EQ(chosen(Collective::alltoall, 64 << 10, kACoreEach), "native") << "the wire takes what it takes";
+  const std::string reduce_scatter = chosen(Collective::reduce_scatter_block, 4 << 10, kACoreEach);
+  EXPECT_TRUE(reduce_scatter.starts_with("hierarchical(arrival_stripes")) << reduce_scatter;
+  layout.uneven = true;
+  EXPECT_EQ(chosen(Collective::alltoall, 8, kACoreEach), "native") << "some ranks have no mate on each node";
+  EXPECT_EQ(chosen(Collective::barrier, 0, kACoreEach), "hierarchical(arrival_count,dissemination)");
+}
+
 TEST(SharedNodes, WhereNothingIsKnownOfACrowdTheRanksOfANodeShareItsWire) {
   const NodeLayout layout{64, 8};
   Machine unknown = gigabit(layout);

@@ -7,6 +7,7 @@
 
 #include "catalogue/catalogue.hpp"
 #include "conformance/placements.hpp"
+#include "topology/rank_maps.hpp"
 #include "topology/split.hpp"
 #include "transport/sim/traffic.hpp"
 
@@ -77,6 +78,27 @@ TEST(Splits, EachUnitHasALeaderAndTheRootLeadsItsOwn) {
   EXPECT_EQ(of_root->leaders, (Ranks{0, 9, 2, 3}));
   EXPECT_EQ(of_root->place_among_leaders, 1);
   EXPECT_EQ(of_root->leader_of_root, 1);
+}
+
+TEST(Splits, ThoseOfAllRanksAreFoundOutOnce) {
+  RankMaps maps(cluster(16, 4, Placement::by_node));
+  const std::shared_ptr<const Division> division = maps.division();
+  ASSERT_NE(division, nullptr);
+  EXPECT_EQ(division, maps.division());
+  EXPECT_FALSE(division->in_order) << "rank r is on node r % 4";
+  EXPECT_EQ(division->units(), 4U);
+  for (int mine = 0; mine < 16; ++mine) {
+    for (const int root : {0, 9}) {
+      const Split of_all = split(division, mine, root);
+      const auto anew = split(maps.topology(), no_map(16), mine, root);
+      EXPECT_EQ(of_all.unit, anew->unit);
+      EXPECT_EQ(of_all.unit[static_cast<std::size_t>(of_all.place_in_unit)], mine);
+      EXPECT_EQ(of_all.leaders, anew->leaders);
+      EXPECT_EQ(of_all.own_unit, mine % 4);
+    }
+  }
+  RankMaps one(topology_of_nodes(3, {}));
+  EXPECT_EQ(one.division(), nullptr);
 }
 
 // A file server at the spine, say, and others below leaf switches.

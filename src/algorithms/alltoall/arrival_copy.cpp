@@ -38,6 +38,7 @@ extern constinit const Description arrival_copy_described{
     .name = "arrival_copy",
     .run = &arrival_copy,
     .needs = {.memory = Memory::pool, .pool_from = Board::kSlotBytes + 1},
+    .in_nodes = InNodes::in_teams,
     .summary = "blocks are left in shared memory and taken as they come",
     .source = "Qian, Afsahi 2011",
     .cost = both(2 * N * kappa),

@@ -21,7 +21,7 @@ namespace {
 template <class Place>
 Task collect(Group& g, const Call& call, const Node& node, Place place) {
   Task all = serve_ranks(
-      node, [&](std::size_t i) { return g.recv(place(i), call.bytes(), node.ranks[i]); },
+      node, g.rank(), [&](std::size_t i) { return g.recv(place(i), call.bytes(), node.ranks[i]); },
       [&](std::size_t i) { g.copy(place(i), call.input, call.bytes()); });
   co_await all;
 }
@@ -44,12 +44,12 @@ Task take(Group& g, const Call& call, const Node& node, std::byte* packed) {
   const auto place = [&](int rank) { return call.output + offset(call, block_of(call, rank)); };
   const std::size_t n = call.bytes();
   const bool in_place = node.is_consecutive();
-  co_await g.recv(in_place ? place(node.ranks.front()) : packed, node.ranks.size() * n, node.leader);
+  co_await g.recv(in_place ? place(node.ranks.front()) : packed, node.ranks.size() * n, node.leader(call.root));
   for (std::size_t i = 0; i < node.ranks.size() && !in_place; ++i) g.copy(place(node.ranks[i]), packed + i * n, n);
 }
 
 Task take_all(Group& g, const Call& call, const Nodes& nodes) {
-  const Node& own = nodes.led_by(call.root);
+  const Node& own = nodes.of(g, call.root);
   const auto place = [&](std::size_t i) { return call.output + offset(call, block_of(call, own.ranks[i])); };
   Task all = serve_nodes(g, call, nodes, &take, collect(g, call, own, place));
   co_await all;
@@ -63,9 +63,9 @@ Task two_level(Group& g, Call call) {
     co_await g.send(call.input, call.bytes(), leader);
     co_return;
   }
-  const Nodes nodes(g, call.root);
+  const std::shared_ptr<const Nodes> nodes = nodes_of(g);
   // Named before it is awaited: GCC 12 destroys what a conditional expression made too early.
-  Task task = leader == call.root ? take_all(g, call, nodes) : pass_on(g, call, nodes.led_by(leader));
+  Task task = leader == call.root ? take_all(g, call, *nodes) : pass_on(g, call, nodes->of(g, leader));
   co_await task;
 }
 

@@ -5,8 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "topology/rank_maps.hpp"
-#include "topology/split.hpp"
+#include "algorithms/parts/units.hpp"
 
 namespace stretto {
 namespace {
@@ -35,17 +34,17 @@ void add_parts(const Topology& topology, const Split& parts, TreePlace& place) {
 }  // namespace
 
 TopologyTree topology_tree(Group& g, int root) {
-  const Topology& topology = g.endpoint().maps->topology();
-  const std::vector<int> ranks = g.real_ranks();
   TopologyTree tree{{}, g.size() - 1};
-  if (const std::optional<Split> units = split(topology, ranks, g.rank(), root)) {
+  if (const std::optional<Split> units = split_group(g, root)) {
     const auto leaders = static_cast<int>(units->leaders.size());
     tree.depth = leaders + g.size() / leaders;
-    add_parts(topology, *units, tree.place);
+    add_parts(g.endpoint().maps->topology(), *units, tree.place);
   } else {
-    add_chain(ranks, g.rank(), root, tree.place);
+    add_chain(g.real_ranks(), g.rank(), root, tree.place);
   }
+  if (g.is_whole()) return tree;
   // Back to the numbers of the group.
+  const std::vector<int> ranks = g.real_ranks();
   const auto number_of = [&](int rank) { return static_cast<int>(std::ranges::find(ranks, rank) - ranks.begin()); };
   if (tree.place.parent >= 0) tree.place.parent = number_of(tree.place.parent);
   for (int& child : tree.place.children) child = number_of(child);

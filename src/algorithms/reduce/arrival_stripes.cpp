@@ -28,7 +28,9 @@ extern constinit const Description arrival_stripes_described{
     .in_nodes = InNodes::in_stripes,
     .summary = "each adds its chunks as it comes, and leaves",
     .source = "Stretto",
-    .cost = {.balanced = n * gamma + n * kappa + P * lambda, .after_last = n * gamma / P + n * kappa + lambda},
+    // Chunks are of 2 KiB or more, and ranks that come together wait for each other where there are fewer than ranks.
+    .cost = {.balanced = max(n, P * min(n, 2048)) * gamma + n * kappa + P * lambda,
+             .after_last = max(n / P, min(n, 2048)) * gamma + n * kappa + lambda},
 };
 
 }  // namespace stretto::reduce

@@ -21,7 +21,7 @@ namespace {
 template <class Place>
 Task hand_out(Group& g, const Call& call, const Node& node, Place place) {
   Task all = serve_ranks(
-      node, [&](std::size_t i) { return g.send(place(i), call.bytes(), node.ranks[i]); },
+      node, g.rank(), [&](std::size_t i) { return g.send(place(i), call.bytes(), node.ranks[i]); },
       [&](std::size_t i) { g.copy(call.output, place(i), call.bytes()); });
   co_await all;
 }
@@ -45,11 +45,11 @@ Task give(Group& g, const Call& call, const Node& node, std::byte* packed) {
   const std::size_t n = call.bytes();
   const bool in_place = node.is_consecutive();
   for (std::size_t i = 0; i < node.ranks.size() && !in_place; ++i) g.copy(packed + i * n, place(node.ranks[i]), n);
-  co_await g.send(in_place ? place(node.ranks.front()) : packed, node.ranks.size() * n, node.leader);
+  co_await g.send(in_place ? place(node.ranks.front()) : packed, node.ranks.size() * n, node.leader(call.root));
 }
 
 Task give_all(Group& g, const Call& call, const Nodes& nodes) {
-  const Node& own = nodes.led_by(call.root);
+  const Node& own = nodes.of(g, call.root);
   const auto place = [&](std::size_t i) { return call.input + offset(call, block_of(call, own.ranks[i])); };
   Task all = serve_nodes(g, call, nodes, &give, hand_out(g, call, own, place));
   co_await all;
@@ -63,9 +63,9 @@ Task two_level(Group& g, Call call) {
     co_await g.recv(call.output, call.bytes(), leader);
     co_return;
   }
-  const Nodes nodes(g, call.root);
+  const std::shared_ptr<const Nodes> nodes = nodes_of(g);
   // Named before it is awaited: GCC 12 destroys what a conditional expression made too early.
-  Task task = leader == call.root ? give_all(g, call, nodes) : pass_on(g, call, nodes.led_by(leader));
+  Task task = leader == call.root ? give_all(g, call, *nodes) : pass_on(g, call, nodes->of(g, leader));
   co_await task;
 }
 

@@ -69,7 +69,8 @@ bool Interception::provide_memory(const Algorithm& algorithm, const CallOutline&
   Engine& engine = *communicator_->engine;
   const int ranks = communicator_->size;
   if (algorithm.needs_pool(call.bytes(), ranks)) {
-    return engine.ensure_pool(algorithm.messages_in_pool(ranks) * call.bytes());
+    const int nodes = engine.shared_nodes().at_least_one();
+    return engine.ensure_pool(algorithm.messages_in_pool(ranks, nodes) * call.bytes());
   }
   engine.pass_without_pool(collective_, call.bytes());
   return true;

@@ -97,7 +97,9 @@ Engine::Engine(MPI_Comm comm, World& world, std::unique_ptr<Channel> channel, st
 }
 
 void Engine::make_forecast() {
-  const NodeLayout layout{size_, count_nodes(nodes_), find_placement(nodes_), shared_nodes_.boards};
+  const int nodes = count_nodes(nodes_);
+  const bool uneven = most_on_a_node(nodes_) * nodes != size_;
+  const NodeLayout layout{size_, nodes, find_placement(nodes_), shared_nodes_.boards, uneven};
   forecast_ = std::make_unique<Forecast>(world_.machine(), layout, kHandicaps, deterministic_);
 }
 

@@ -1,0 +1,69 @@
+// Node blocks: the ranks of a node reduce all blocks into its memory as they come, then each speaks for the node with
+// some of them.
+//
+// A reduce_scatter_block as node_stripes.cpp has the allreduce: `hierarchical(arrival_stripes,between)` is served so.
+// When the last rank of a node has come, all of them share the work on what it has brought (board/stripes.hpp). The
+// k-th ranks of all nodes are a *team*; it runs `between` on the blocks of its members, which each of them takes out of
+// its node's memory. So what one node has to tell another one crosses the wire once, and not once for each of its
+// ranks. Cost: for q ranks a node and blocks of n bytes, Nγ a rank, a copy of N/q + what `between` takes for such
+// blocks on P/q ranks, q of them at once; after the last arrival Nγ/q in place of Nγ. Commutative operations only; a
+// node's order of summation is that of arrival. All nodes have as many ranks.
+
+#include "algorithms/parts/packed_blocks.hpp"
+#include "board/stripes.hpp"
+#include "compose/hierarchy.hpp"
+#include "compose/team.hpp"
+
+namespace stretto {
+namespace {
+
+// All blocks as one message, side by side: where they are not so in the program's memory, a copy.
+struct AllBlocks {
+  PackedBlocks places;
+  Call call;
+  Scratch side_by_side;
+
+  AllBlocks(Group& g, const Call& blocks)
+      : places(g, blocks),
+        call(blocks),
+        side_by_side(g.scratch(places.are_those_of(blocks) ? 0 : bytes(blocks, places.all()))) {
+    call.count = places.all().count;
+    call.stride = 0;
+    call.output = nullptr;
+    if (places.are_those_of(blocks)) return;
+    places.copy_in(g, blocks, side_by_side.data());
+    call.input = side_by_side.data();
+  }
+};
+
+}  // namespace
+
+Task node_blocks(Group& g, Call call) {
+  const std::shared_ptr<const Nodes> nodes = nodes_of(g);
+  const Node& own = nodes->of(g, g.rank());
+  const int place = own.place_of(g.rank());
+  const AllBlocks all(g, call);
+  Group unit = g.of(own.ranks, place);
+  Stripes chunks(unit, all.call);
+  Task contribute = chunks.contribute(/*copy_finished=*/false);
+  co_await contribute;
+  Task finish = chunks.finish({0, chunks.chunks()});
+  co_await finish;
+
+  Team team(g, *nodes, own, static_cast<std::size_t>(place));
+  Scratch blocks = g.scratch(team.ranks.size() * call.bytes());
+  std::byte* block = blocks.data();
+  for (const int member : team.ranks) {
+    g.copy(block, chunks.in_pool(all.places.run(member, 1)), call.bytes());
+    block += call.bytes();
+  }
+  g.board().synchronised_by_arrival();
+
+  Call among_team = call;
+  among_team.input = blocks.data();
+  among_team.stride = 0;
+  among_team.between = nullptr;
+  co_await run_algorithm(team.group, *call.between, among_team);
+}
+
+}  // namespace stretto
