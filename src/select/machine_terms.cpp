@@ -1,5 +1,7 @@
 #include "select/machine_terms.hpp"
 
+#include <algorithm>
+
 namespace stretto {
 namespace {
 
@@ -18,9 +20,16 @@ double crowded_beta_ns(const Machine& machine, const Terms& alone) {
   return alone.ranks_per_node < alone.ranks ? alone.ranks_per_node * alone.beta_ns : alone.beta_ns;
 }
 
+// Where it is not known: a message within a node takes some lines from one core to the other, and back.
+double line_ns(const Machine& machine, const Costs& near) {
+  constexpr double kMost = 200;
+  constexpr double kLinesOfMessage = 3;
+  if (machine.line_ns > 0) return static_cast<double>(machine.line_ns);
+  return std::min(static_cast<double>(near.alpha_ns) / kLinesOfMessage, kMost);
+}
+
 Terms terms_of(const Machine& machine, double handshakes, int ranks, int per_node) {
-  constexpr double kCopy = 0.05;  // ns a byte, and
-  constexpr double kLine = 200;   // ns, where they are not known
+  constexpr double kCopy = 0.05;  // ns a byte, where it is not known
   const Costs far = per_node < ranks ? costs_between(machine) : costs_within(machine);
   const Costs near = costs_within(machine);
   const MemoryTimes* const work = machine.work(per_node < ranks ? 1 : ranks);  // of a node, all at once
@@ -37,7 +46,7 @@ Terms terms_of(const Machine& machine, double handshakes, int ranks, int per_nod
   terms.near_gap_ns = gap_of(machine, Level::node);
   terms.gamma_ns = static_cast<double>(far.gamma_ps_per_byte) / kPicoseconds;
   terms.copy_ns = work == nullptr ? kCopy : static_cast<double>(work->copy.slope_ps(kPlanned)) / kPicoseconds;
-  terms.line_ns = machine.line_ns > 0 ? static_cast<double>(machine.line_ns) : kLine;
+  terms.line_ns = line_ns(machine, near);
   terms.handshakes = handshakes;
   terms.eager_bytes = static_cast<double>(far.eager_bytes + 1);
   return terms;
