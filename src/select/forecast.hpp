@@ -132,7 +132,8 @@ class Forecast {
     std::size_t between;
     std::size_t down;
   };
-  StageBytes bytes_of_stages(Collective collective, std::size_t bytes) const;
+  StageBytes bytes_of_stages(const Hierarchy& hierarchy, Collective collective, std::size_t bytes) const;
+  CallTerms& terms_between(const Hierarchy& hierarchy, Collective collective);
   double saved_copies(const Hierarchy& hierarchy, Collective collective, std::size_t bytes) const;
 
   /// By how much one rank is taken to be late; 0: they come together.
@@ -162,6 +163,7 @@ class Forecast {
   CallTerms within_;     // of the ranks of a node
   CallTerms between_;    // of one rank of each
   CallTerms alone_;      // of one rank of each, while the others wait in memory
+  CallTerms of_team_;    // of one rank of each, while the others talk to those of others
   std::array<Tables, kArrivalClasses> choices_;
   Tables between_choices_;
   std::unordered_map<const Algorithm*, double> latencies_ns_;  // what those that were considered cost with a byte

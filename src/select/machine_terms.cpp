@@ -80,6 +80,13 @@ Machine less_crowded(Machine machine, const NodeLayout& layout) {
   return machine;
 }
 
+Machine known_crowd(Machine machine, const NodeLayout& layout) {
+  if (machine.crowded.byte_ps == 0) {
+    machine.crowded.byte_ps = layout.most_on_a_node() * costs_between(machine).beta_ps_per_byte;
+  }
+  return machine;
+}
+
 CallTerms terms_by_number(const Machine& machine, double handshakes, const NodeLayout& layout) {
   const int per_node = layout.placement == Placement::other ? 1 : layout.most_on_a_node();
   Terms terms = terms_of(machine, handshakes, layout.ranks, per_node);

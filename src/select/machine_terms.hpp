@@ -23,4 +23,7 @@ bool ranks_share_cores(const Machine& machine);
 /// The same machine, where one rank of each node sends and the others wait in memory.
 Machine less_crowded(Machine machine, const NodeLayout& layout);
 
+/// Where nothing is known of a crowd, the ranks of a node share its wire.
+Machine known_crowd(Machine machine, const NodeLayout& layout);
+
 }  // namespace stretto

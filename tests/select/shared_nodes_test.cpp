@@ -129,8 +129,30 @@ TEST(SharedNodes, StripesOfAllreducesAreCopiedOnce) {
     const Algorithm& stripes = *find_algorithm(Collective::allreduce, "hierarchical(arrival_stripes,ring)");
     return Forecast(machine, layout, {}).cost_ns(stripes, kBytes);
   };
-  // By each rank what it takes, and by the ring between 16 nodes a block.
-  EXPECT_NEAR(cost_ns(3) - cost_ns(1), 2.0 * (kBytes + kBytes / 16), 1);
+  // By each rank what it takes, and by the ring between 16 nodes a block of its stripe.
+  EXPECT_NEAR(cost_ns(3) - cost_ns(1), 2.0 * (kBytes + kBytes / 32 / 16), 1);
+}
+
+// 16 teams of a node at once: as long as one rank with all of it where they share a wire, else a part of that.
+TEST(SharedNodes, TeamsShareAWireAsFarAsTheRanksOfANodeDo) {
+  const NodeLayout layout{128, 8, Placement::side_by_side, /*boards=*/true};
+  const auto cost_ns = [&](Collective collective, const char* name, std::int64_t crowded_byte_ps) {
+    Machine machine = gigabit(layout);
+    machine.crowded.byte_ps = crowded_byte_ps;
+    return Forecast(machine, layout, {}).cost_ns(*find_algorithm(collective, name), 1 << 20);
+  };
+  constexpr std::pair<Collective, const char*> kInTeams[] = {
+      {Collective::allreduce, "hierarchical(arrival_stripes,rabenseifner)"},
+      {Collective::reduce_scatter_block, "hierarchical(arrival_stripes,recursive_halving)"},
+      {Collective::alltoall, "hierarchical(arrival_copy,linear)"}};
+  for (const auto& [collective, name] : kInTeams) {
+    const double shared_ns = cost_ns(collective, name, 16 * 8'000);
+    EXPECT_DOUBLE_EQ(cost_ns(collective, name, 0), shared_ns) << name << ": not known";
+    EXPECT_LT(cost_ns(collective, name, 8'000), 0.5 * shared_ns) << name;
+  }
+  const char* by_leaders = "hierarchical(slot_gather,recursive_doubling)";
+  EXPECT_DOUBLE_EQ(cost_ns(Collective::allreduce, by_leaders, 8'000),
+                   cost_ns(Collective::allreduce, by_leaders, 16 * 8'000));
 }
 
 // Of 32 ranks a node one message goes to each other node, or as many as there are ranks.
