@@ -48,7 +48,10 @@ FORCED = [
     *(("reduce", "hierarchical(binomial,event_chain)"), ("bcast", "hierarchical(binomial,binomial)+3")),
     *(("scatter", "hierarchical(binomial,linear)"), ("gather", "hierarchical(arrival_copy,linear_nonblocking)")),
     *(("allgather", "hierarchical(binomial,ring)+2"), ("allgather", "hierarchical(arrival_copy,bruck)")),
-    *(("reduce_scatter_block", f"hierarchical(arrival_stripes,{between})") for between in ("recursive_halving", "ring")),
+    *(
+        ("reduce_scatter_block", f"hierarchical(arrival_stripes,{between})")
+        for between in ("recursive_halving", "ring")
+    ),
     *(("alltoall", f"hierarchical(arrival_copy,{between})") for between in ("linear", "bruck")),
     ("barrier", "hierarchical(arrival_count,dissemination)"),
 ]

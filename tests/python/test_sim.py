@@ -124,11 +124,14 @@ def test_nodes_in_memory_beat_one_rank_that_speaks_for_all(tmp_path: Path) -> No
 
 
 @needs_simgrid
-def test_the_default_is_chosen_by_what_is_found_out_of_the_simulated_machine(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("collective", "sizes"), [("allreduce", "4K,1M"), ("reduce_scatter_block", "256,4K")])
+def test_the_default_is_chosen_by_what_is_found_out_of_the_simulated_machine(
+    tmp_path: Path, collective: str, sizes: str
+) -> None:
     """Thirty-two ranks share a cable and a memory, and each has a core."""
-    words = ["allreduce", "--algorithms", "native,default", "--platform", "fat-tree-128x32", "--ranks", "64"]
+    words = [collective, "--algorithms", "native,default", "--platform", "fat-tree-128x32", "--ranks", "64"]
     work = ["--shared-memory", "--gamma", "0.08", "--delta", "0.125"]
-    content = simulate(tmp_path, *words, *work, "--sizes", "4K,1M")
+    content = simulate(tmp_path, *words, *work, "--sizes", sizes)
     for size in content["sizes"]:
         (ran,) = size["summary"]["algorithms"]["default"]["ran"]
         assert ran.startswith("hierarchical(arrival_stripes,")
