@@ -29,7 +29,7 @@ extern constinit const Description arrival_stripes_described{
     .summary = "each adds its chunks as it comes, and leaves",
     .source = "Stretto",
     // Chunks are of 2 KiB or more, and ranks that come together wait for each other where there are fewer than ranks.
-    .cost = {.balanced = max(n, P * min(n, 2048)) * gamma + n * kappa + P * lambda,
+    .cost = {.balanced = max(n, min(n, 2048) * P) * gamma + n * kappa + P * lambda,
              .after_last = max(n / P, min(n, 2048)) * gamma + n * kappa + lambda},
 };
 
