@@ -24,11 +24,11 @@ std::size_t chunk_elements(const Call& call, int ranks) {
 
 }  // namespace
 
-Stripes::Stripes(Group& g, const Call& call)
+Stripes::Stripes(Group& g, const Call& call, int ranks)
     : g_(g),
       call_(call),
       board_(g.board()),
-      chunk_count_(chunk_elements(call, g.size())),
+      chunk_count_(chunk_elements(call, ranks)),
       // One even of no elements: that each rank contributes is what orders the times of arrival before their reading.
       chunks_(std::max<std::size_t>(1, (call.count + chunk_count_ - 1) / chunk_count_)),
       position_(board_.arrive(g, call.input)) {}

@@ -14,7 +14,9 @@ namespace stretto {
 class Stripes {
  public:
   /// Cuts `call`, which fits into the pool's window, and arrives.
-  Stripes(Group& g, const Call& call);
+  Stripes(Group& g, const Call& call) : Stripes(g, call, g.size()) {}
+  /// The same, cut as for `ranks` ranks: alike on nodes with different numbers of them.
+  Stripes(Group& g, const Call& call, int ranks);
 
   std::size_t chunks() const { return chunks_; }
   /// The elements of some chunks, and where they lie in the pool.

@@ -20,7 +20,10 @@ namespace {
 class NodeStripes {
  public:
   NodeStripes(Group& g, const Nodes& nodes, const Node& own, std::size_t place, const Call& call)
-      : unit_(g.of(own.ranks, static_cast<int>(place))), call_(call), place_(place), chunks_(unit_, call_) {
+      : unit_(g.of(own.ranks, static_cast<int>(place))),
+        call_(call),
+        place_(place),
+        chunks_(unit_, call_, static_cast<int>(nodes.most())) {
     stripes_ = std::min(nodes.fewest(), chunks_.chunks());
     if (place_ < stripes_) team_.emplace(g, nodes, own, place_);
   }
