@@ -57,14 +57,28 @@ MUTATIONS = (
     Mutation(
         "an off-by-one in a hierarchy",
         "src/compose/block_hierarchy.cpp",
-        "units_[unit - 1].first + units_[unit - 1].count",
-        "units_[unit - 1].first + units_[unit].count",
+        "units_.push_back({all_.begins[unit] * call.count,",
+        "units_.push_back({(all_.begins[unit] + 1) * call.count,",
+        ("derived_test", "*EveryHierarchy*"),
+    ),
+    Mutation(
+        "stripes that nodes cut by their own ranks",
+        "src/compose/node_stripes.cpp",
+        "static_cast<int>(nodes.most())",
+        "unit_.size()",
+        ("derived_test", "*EveryHierarchy*"),
+    ),
+    Mutation(
+        "the blocks of a mate for another one",
+        "src/compose/node_exchange.cpp",
+        "left_by(mate, from++, place)",
+        "left_by(mate, from++, mate)",
         ("derived_test", "*EveryHierarchy*"),
     ),
     Mutation(
         "a window longer than its memory",
         "src/catalogue/run.cpp",
-        "g.board().pool_window() / algorithm.messages_in_pool(g.size())",
+        "g.board().pool_window() / algorithm.messages_in_pool(g.size(), nodes)",
         "g.board().pool_window()",
         ("sim_test", "*EveryAlgorithmWithAPool*"),
     ),
@@ -141,8 +155,8 @@ MUTATIONS = (
     Mutation(
         "a pool that some ranks do not have",
         "src/mpi/calls/interception.cpp",
-        "    return engine.ensure_pool(algorithm.messages_in_pool(ranks) * call.bytes());",
-        "    engine.ensure_pool(algorithm.messages_in_pool(ranks) * call.bytes());",
+        "    return engine.ensure_pool(algorithm.messages_in_pool(ranks, nodes) * call.bytes());",
+        "    engine.ensure_pool(algorithm.messages_in_pool(ranks, nodes) * call.bytes());",
         ("pytest", "tests/interposition/test_configuration.py -k test_one_rank_is_refused"),
     ),
     Mutation(
