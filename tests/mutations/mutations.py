@@ -79,7 +79,7 @@ MUTATIONS = (
         "a window longer than its memory",
         "src/catalogue/run.cpp",
         "g.board().pool_window() / algorithm.messages_in_pool(g.size(), nodes)",
-        "g.board().pool_window()",
+        "g.board().pool_window() / static_cast<std::size_t>(nodes)",
         ("sim_test", "*EveryAlgorithmWithAPool*"),
     ),
     Mutation(
