@@ -50,7 +50,7 @@ std::optional<Algorithm> without_leaders(const Hierarchy& how, Collective collec
     within.run = run;
     return within;
   };
-  if (collective == Collective::allreduce && is_in_stripes(how)) return served_by(*how.up, &node_stripes);
+  if (collective == Collective::allreduce && is_by_teams(how, collective)) return served_by(*how.up, &node_stripes);
   if (collective == Collective::reduce_scatter_block) return served_by(*how.up, &node_blocks);
   if (collective == Collective::alltoall) return served_by(*how.up, &node_exchange);
   if (collective == Collective::bcast && is_led_by_first_comers(how)) return served_by(*how.down, &first_comers);
@@ -94,12 +94,6 @@ bool has_blocks(Collective collective) {
   return collective == Collective::scatter || collective == Collective::gather || collective == Collective::allgather;
 }
 
-// Whether it can be by teams.
-bool goes_by_teams(const Hierarchy& how, Collective collective) {
-  if (collective == Collective::reduce_scatter_block) return is_in_stripes(how);
-  return how.up != nullptr && how.up->in_nodes == InNodes::in_teams;
-}
-
 Task reduce_in_stages(Group& g, Stages& stages, const Call& call) {
   const bool has_output = g.rank() == call.root;
   Scratch memory = g.scratch(stages.leads() && !has_output ? call.bytes() : 0);
@@ -132,10 +126,18 @@ bool is_by_teams_only(Collective collective) {
   return collective == Collective::reduce_scatter_block || collective == Collective::alltoall;
 }
 
-// Words are of one meeting a call, not of one a stripe.
-bool is_in_stripes(const Hierarchy& how) {
-  return how.up != nullptr && how.up->in_nodes == InNodes::in_stripes && how.between != nullptr &&
-         !how.between->needs.words;
+bool is_by_teams(const Hierarchy& how, Collective collective) {
+  if (how.up == nullptr || how.between == nullptr) return false;
+  switch (collective) {
+    case Collective::allreduce:
+    case Collective::reduce_scatter_block:
+      // Words are of one meeting a call, not of one a stripe.
+      return how.up->in_nodes == InNodes::in_stripes && !how.between->needs.words;
+    case Collective::alltoall:
+      return how.up->in_nodes == InNodes::in_teams;
+    default:
+      return false;
+  }
 }
 
 bool is_led_by_first_comers(const Hierarchy& how) {
@@ -167,7 +169,7 @@ bool find_hierarchy(Collective collective, const HierarchyNames& names, Hierarch
     found.down =
         find_algorithm(Collective::bcast, found.up->needs.memory == Memory::none ? "binomial" : "arrival_copy");
   }
-  if (is_by_teams_only(collective) && !goes_by_teams(found, collective)) return false;
+  if (is_by_teams_only(collective) && !is_by_teams(found, collective)) return false;
   return can_run_among_any(found.between) && (!stages->up || can_run_within_nodes(found.up)) &&
          (!stages->down || can_run_within_nodes(found.down));
 }

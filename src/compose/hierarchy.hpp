@@ -45,9 +45,9 @@ bool is_by_teams_only(Collective collective);
 /// Whether any part of it runs in segments.
 bool has_segments(const Hierarchy& hierarchy);
 
-/// Whether the ranks of a node share an allreduce, or a reduce_scatter_block, out between them, in stripes
-/// (node_stripes.cpp, node_blocks.cpp).
-bool is_in_stripes(const Hierarchy& hierarchy);
+/// Whether in the memory of nodes the k-th ranks of all of them are a team that speaks for them (node_stripes.cpp,
+/// node_blocks.cpp, node_exchange.cpp).
+bool is_by_teams(const Hierarchy& hierarchy, Collective collective);
 
 /// Whether whoever of a node comes first leads it in a broadcast (first_comers.cpp).
 bool is_led_by_first_comers(const Hierarchy& hierarchy);

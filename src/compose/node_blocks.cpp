@@ -21,16 +21,18 @@ namespace {
 struct AllBlocks {
   PackedBlocks places;
   Call call;
+  bool are_side_by_side;
   Scratch side_by_side;
 
   AllBlocks(Group& g, const Call& blocks)
       : places(g, blocks),
         call(blocks),
-        side_by_side(g.scratch(places.are_those_of(blocks) ? 0 : bytes(blocks, places.all()))) {
+        are_side_by_side(places.are_those_of(blocks)),
+        side_by_side(g.scratch(are_side_by_side ? 0 : bytes(blocks, places.all()))) {
     call.count = places.all().count;
     call.stride = 0;
     call.output = nullptr;
-    if (places.are_those_of(blocks)) return;
+    if (are_side_by_side) return;
     places.copy_in(g, blocks, side_by_side.data());
     call.input = side_by_side.data();
   }

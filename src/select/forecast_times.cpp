@@ -70,7 +70,7 @@ Forecast::StageBytes Forecast::bytes_of_stages(const Hierarchy& hierarchy, Colle
   const std::size_t of_all = static_cast<std::size_t>(layout_.ranks) * bytes;
   switch (collective) {
     case Collective::allreduce:
-      return {bytes, is_in_stripes(hierarchy) ? (bytes + a_node - 1) / a_node : bytes, bytes};
+      return {bytes, is_by_teams(hierarchy, collective) ? (bytes + a_node - 1) / a_node : bytes, bytes};
     case Collective::gather:
     case Collective::scatter:
       return {bytes, a_node * bytes, bytes};
@@ -88,20 +88,18 @@ Forecast::StageBytes Forecast::bytes_of_stages(const Hierarchy& hierarchy, Colle
 // Leaders have the wire of their nodes for themselves if the others wait in memory; all teams are at it at once.
 CallTerms& Forecast::terms_between(const Hierarchy& hierarchy, Collective collective) {
   const auto in_memory = [](const Algorithm* stage) { return stage != nullptr && stage->needs.memory != Memory::none; };
-  const bool in_teams =
-      is_by_teams_only(collective) || (collective == Collective::allreduce && is_in_stripes(hierarchy));
-  if (in_teams) return of_team_;
+  if (is_by_teams(hierarchy, collective)) return of_team_;
   return in_memory(hierarchy.up) || in_memory(hierarchy.down) ? alone_ : between_;
 }
 
 // What leaders would copy where there are none: of stripes of an allreduce what has come up, and what is to go down; of
 // other stripes all but a rank's share of what has come up; in teams what is left in memory for others.
 double Forecast::saved_copies(const Hierarchy& hierarchy, Collective collective, std::size_t bytes) const {
+  if (!is_by_teams(hierarchy, collective)) return 0;
   const double copy_ns = within_.machine().copy_ns;
   const double all_ns = static_cast<double>(layout_.ranks) * static_cast<double>(bytes) * copy_ns;
-  if (collective == Collective::allreduce && is_in_stripes(hierarchy)) return 2 * static_cast<double>(bytes) * copy_ns;
-  if (collective == Collective::reduce_scatter_block) return all_ns - all_ns / layout_.most_on_a_node();
-  return collective == Collective::alltoall ? all_ns : 0;
+  if (collective == Collective::allreduce) return 2 * static_cast<double>(bytes) * copy_ns;
+  return collective == Collective::alltoall ? all_ns : all_ns - all_ns / layout_.most_on_a_node();
 }
 
 // Whoever does not lead its node leaves a reduce, or a gather, when its part is at its leader, and delays a broadcast,

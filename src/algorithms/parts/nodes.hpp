@@ -1,6 +1,6 @@
 // The ranks of a call by nodes, each with a leader that speaks for it, for algorithms that send one message a node.
-// Every group knows its nodes. Split (topology/split.hpp) divides by any level of the machine, but needs its topology,
-// and tells one rank of its own unit alone: that is what hierarchies are made by.
+// Every group knows its nodes. Split (topology/split.hpp) divides by any level of the machine, but needs its topology:
+// that is what hierarchies with leaders are made by.
 #pragma once
 
 #include <algorithm>
