@@ -164,7 +164,7 @@ def test_a_programs_calls_are_tuned_for(stretto: Stretto, tmp_path: Path) -> Non
     profile, file = tmp_path / "profile", tmp_path / "rules.toml"
     done = stretto("run", "--profile", str(profile), "--", *LAUNCHER, sys.executable, "-c", COUNTS)
     assert done.returncode == 0, done.stderr
-    done = stretto("tune", "import", str(profile), "--budget", "15s", "--output", str(file), "--", *LAUNCHER)
+    done = stretto("tune", "import", str(profile), "--budget", "2m", "--output", str(file), "--", *LAUNCHER)
     assert done.returncode == 0, done.stdout + done.stderr
     content = tomllib.loads(file.read_text())
     jsonschema.validate(content, SCHEMA)

@@ -12,7 +12,7 @@ from stretto.bench.request import Arrival
 from stretto.tune.candidates import without
 from stretto.tune.choices import NONE, ask_choices
 from stretto.tune.decide import choose_along, threshold
-from stretto.tune.measure import Cell, Measurer, Observed
+from stretto.tune.measure import Cell, Measurer, Observed, OutOfBudgetError
 from stretto.tune.rules import Evidence, Figure, Rules, format_rules, read_rules, write_rules
 from stretto.tune.tuning import Calls, Share, tune_calls
 
@@ -158,6 +158,26 @@ def test_the_middle_is_compared_with_what_the_library_can_be_forced_to() -> None
     assert [rule.algorithm for rule in rules] == ["tree", "ring"]
     names = {evidence.size: set(evidence.figures) for rule in rules for evidence in rule.measured}
     assert len(names) == 3 and all({"native:ring", "native:tree", "tree", "ring"} <= seen for seen in names.values())
+
+
+class Hurried(Crossing):
+    """With no time left for the middle."""
+
+    def measure(
+        self, cell: Cell, algorithms: tuple[str, ...], sizes: Sequence[int], budget_s: float | None
+    ) -> dict[int, Observed]:
+        if not set(sizes) <= {8, 65536}:
+            raise OutOfBudgetError("the budget is spent")
+        return super().measure(cell, algorithms, sizes, budget_s)
+
+
+def test_nothing_measured_is_lost_where_the_time_ends_before_the_middle() -> None:
+    measurer = Hurried()
+    calls = Calls("allreduce", 8, 1, (8, 65536))
+    rules = tune_calls(measurer, calls, [Arrival("balanced")], Share(measurer, 2), lambda _: None)
+    assert [(rule.algorithm, [evidence.size for evidence in rule.measured]) for rule in rules] == [
+        ("tree", [8]), ("ring", [65536])
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,15 @@ from stretto.bench.request import Arrival
 from stretto.tune.candidates import on_boards
 from stretto.tune.choices import NONE, ask_choices
 from stretto.tune.decide import choose_along, threshold
-from stretto.tune.measure import Cell, Measurer, finalists, is_choosable, measure_again, screen
+from stretto.tune.measure import (
+    Cell,
+    Measurer,
+    OutOfBudgetError,
+    finalists,
+    is_choosable,
+    measure_again,
+    screen,
+)  # fmt: skip
 from stretto.tune.rules import ANY, EVEN, NATIVE, PASSED_ON, UNEVEN, Evidence, Rule
 
 _LONGEST_S, _LEAST_S = 6.0, 0.5  # of a final run, where no budget says less
@@ -101,7 +110,8 @@ def _measure(measurer: Measurer, calls: Calls, group: _Group, share: Share, tell
             tell(f"{what}: {size} bytes")
             names = finalists(screened[size])
             found[size].append(measure_again(measurer, calls.cell(pattern), size, names, share.take(), screened[size]))
-    _refine(measurer, calls, group, found, tell)
+    with contextlib.suppress(OutOfBudgetError):  # what has been measured by then is enough for rules
+        _refine(measurer, calls, group, found, tell)
     return found
 
 
