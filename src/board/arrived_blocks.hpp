@@ -25,10 +25,12 @@ Task as_they_arrive(Group& g, Take take) {
 /// The block that each rank has left, to where it belongs in the output; the own one is the input.
 inline Task take_all_blocks(Group& g, const Call& call) {
   put_own_block(g, call);
-  const auto take = [&](int rank, std::size_t bytes) {
-    if (!Board::can_take(g, bytes, call.bytes())) return;
-    const std::byte* left = g.board().block_data(rank, bytes);
-    g.copy(call.output + offset(call, block_of(call, rank)), left, std::min(bytes, call.bytes()));
+  const std::size_t longest = longest_bytes(g, call);
+  const auto take = [&](int rank, std::size_t left) {
+    const Block block = block_of(call, rank);
+    if (!Board::can_take(g, left, bytes(call, block))) return;
+    const std::byte* theirs = g.board().block_data(rank, left, call.blocks == nullptr ? left : longest);
+    g.copy(call.output + offset(call, block), theirs, std::min(left, bytes(call, block)));
   };
   Task copies = as_they_arrive(g, take);
   co_await copies;

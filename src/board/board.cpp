@@ -200,8 +200,8 @@ std::byte* Board::slot_data(int rank, std::size_t bytes) {
   return slot_data_ + (parity() * ranks_ + static_cast<std::size_t>(rank)) * kSlotBytes;
 }
 
-std::byte* Board::block_data(int rank, std::size_t bytes) {
-  return bytes <= kSlotBytes ? slot_data(rank, bytes) : pool() + static_cast<std::size_t>(rank) * bytes;
+std::byte* Board::block_data(int rank, std::size_t bytes, std::size_t longest) {
+  return longest <= kSlotBytes ? slot_data(rank, bytes) : pool() + static_cast<std::size_t>(rank) * longest;
 }
 
 bool Board::can_take(Group& g, std::size_t left, std::size_t bytes) {

@@ -156,7 +156,9 @@ class Board {
   /// Where a message of `bytes` bytes lies in a rank's slot.
   std::byte* slot_data(int rank, std::size_t bytes);
   /// Where the block lies that a rank leaves or takes: in its slot or, if longer, at its place in the pool.
-  std::byte* block_data(int rank, std::size_t bytes);
+  std::byte* block_data(int rank, std::size_t bytes) { return block_data(rank, bytes, bytes); }
+  /// The same where ranks have lengths of their own, of which all know the longest.
+  std::byte* block_data(int rank, std::size_t bytes, std::size_t longest);
   /// Whether a rank that takes part with `bytes` bytes can take the `left` bytes that another has left: as far as it
   /// has room (else Endpoint::truncated), but not where only one of both uses the pool. Then the executor is stopped.
   static bool can_take(Group& g, std::size_t left, std::size_t bytes);

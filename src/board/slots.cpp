@@ -48,10 +48,11 @@ void collect_input(Group& g, const Call& call, int rank) {
   const std::size_t left = g.board().slot(rank).bytes;
   if (rank == g.rank()) {
     put_own_block(g, call);
-  } else if (Board::can_take(g, left, call.bytes())) {
-    const std::byte* theirs = g.board().slot_data(rank, left);
-    g.copy(call.output + offset(call, block_of(call, rank)), theirs, std::min(left, call.bytes()));
+    return;
   }
+  const Block block = block_of(call, rank);
+  if (!Board::can_take(g, left, bytes(call, block))) return;
+  g.copy(call.output + offset(call, block), g.board().slot_data(rank, left), std::min(left, bytes(call, block)));
 }
 
 void collect_block(Group& g, const Call& call, int rank) {

@@ -39,7 +39,8 @@ bool derive_hierarchical(Collective collective, std::string_view name, Derived& 
     if (part->needs.memory == Memory::pool) {
       made.algorithm.needs.pool_from =
           first ? part->needs.pool_from : std::min(made.algorithm.needs.pool_from, part->needs.pool_from);
-      if (collective == Collective::allgather) made.algorithm.needs.pool_from = 0;  // all blocks come down as one
+      const bool gathers_all = without_lengths(collective) == Collective::allgather;
+      if (gathers_all) made.algorithm.needs.pool_from = 0;  // all blocks are there as one
     }
     made.algorithm.needs.memory = std::max(made.algorithm.needs.memory, part->needs.memory);
     const std::size_t bound = made.algorithm.needs.max_bytes;

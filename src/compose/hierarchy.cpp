@@ -51,7 +51,12 @@ std::optional<Algorithm> without_leaders(const Hierarchy& how, Collective collec
     return within;
   };
   if (collective == Collective::allreduce && is_by_teams(how, collective)) return served_by(*how.up, &node_stripes);
-  if (collective == Collective::reduce_scatter_block) return served_by(*how.up, &node_blocks);
+  if (without_lengths(collective) == Collective::reduce_scatter_block) return served_by(*how.up, &node_blocks);
+  if (is_in_pool(how, collective)) {
+    Algorithm in_pool = served_by(*how.up, &node_gather);
+    in_pool.needs.pool_from = 0;
+    return in_pool;
+  }
   if (collective == Collective::alltoall) return served_by(*how.up, &node_exchange);
   if (collective == Collective::bcast && is_led_by_first_comers(how)) return served_by(*how.down, &first_comers);
   return std::nullopt;
@@ -75,6 +80,7 @@ std::optional<Collectives> collectives_of(Collective whole) {
     case Collective::barrier:
       return Collectives{whole, whole, Collective::bcast};
     case Collective::reduce_scatter_block:
+    case Collective::reduce_scatter:
       return Collectives{Collective::reduce, whole, std::nullopt};
     case Collective::alltoall:
       return Collectives{whole, whole, std::nullopt};
@@ -84,6 +90,7 @@ std::optional<Collectives> collectives_of(Collective whole) {
     case Collective::gather:
       return Collectives{whole, Collective::gatherv, std::nullopt};
     case Collective::allgather:
+    case Collective::allgatherv:
       return Collectives{Collective::gather, Collective::allgatherv, Collective::bcast};
     default:
       return std::nullopt;
@@ -123,12 +130,12 @@ Task all_in_stages(Stages& stages, const Hierarchy& how, const Call& call) {
 }  // namespace
 
 bool is_by_teams_only(Collective collective) {
-  return collective == Collective::reduce_scatter_block || collective == Collective::alltoall;
+  return without_lengths(collective) == Collective::reduce_scatter_block || collective == Collective::alltoall;
 }
 
 bool is_by_teams(const Hierarchy& how, Collective collective) {
   if (how.up == nullptr || how.between == nullptr) return false;
-  switch (collective) {
+  switch (without_lengths(collective)) {
     case Collective::allreduce:
     case Collective::reduce_scatter_block:
       // Words are of one meeting a call, not of one a stripe.
@@ -138,6 +145,11 @@ bool is_by_teams(const Hierarchy& how, Collective collective) {
     default:
       return false;
   }
+}
+
+bool is_in_pool(const Hierarchy& how, Collective collective) {
+  const bool gathers_all = without_lengths(collective) == Collective::allgather;
+  return gathers_all && how.up != nullptr && how.up->in_nodes == InNodes::in_pool;
 }
 
 bool is_led_by_first_comers(const Hierarchy& how) {
@@ -170,6 +182,7 @@ bool find_hierarchy(Collective collective, const HierarchyNames& names, Hierarch
         find_algorithm(Collective::bcast, found.up->needs.memory == Memory::none ? "binomial" : "arrival_copy");
   }
   if (is_by_teams_only(collective) && !is_by_teams(found, collective)) return false;
+  if (collective == Collective::allgatherv && !is_in_pool(found, collective)) return false;
   return can_run_among_any(found.between) && (!stages->up || can_run_within_nodes(found.up)) &&
          (!stages->down || can_run_within_nodes(found.down));
 }

@@ -34,8 +34,9 @@ HierarchyNames parse_hierarchical(std::string_view name);
 /// What `names` mean for a collective: `within` is an algorithm of reduce or gather, where something goes up, and of
 /// bcast or scatter, where something comes down; an allreduce and an allgather come down by `binomial` if bcast has
 /// none of the name, or by `arrival_copy` if they go up in shared memory. `between` is an algorithm of scatterv,
-/// gatherv or allgatherv for a scatter, gather or allgather. A reduce_scatter_block goes up in stripes, by an algorithm
-/// of reduce, an alltoall in teams, or they mean nothing. False then, and where one cannot run on a part of the ranks.
+/// gatherv or allgatherv for a scatter, gather or allgather. Either reduce_scatter goes up in stripes, by an algorithm
+/// of reduce, an alltoall in teams, an allgatherv by blocks that stay in the pool, or they mean nothing. False then,
+/// and where one cannot run on a part of the ranks.
 bool find_hierarchy(Collective collective, const HierarchyNames& names, Hierarchy& found);
 
 /// Whether hierarchies of the collective have no leaders at all: all ranks of a node speak for it, in its memory, and
@@ -49,14 +50,18 @@ bool has_segments(const Hierarchy& hierarchy);
 /// node_blocks.cpp, node_exchange.cpp).
 bool is_by_teams(const Hierarchy& hierarchy, Collective collective);
 
+/// Whether blocks stay in the memory of nodes until every rank has taken them all (node_gather.cpp).
+bool is_in_pool(const Hierarchy& hierarchy, Collective collective);
+
 /// Whether whoever of a node comes first leads it in a broadcast (first_comers.cpp).
 bool is_led_by_first_comers(const Hierarchy& hierarchy);
 
 Task run_hierarchical(Group& g, const Algorithm& algorithm, Call call);
 
 /// Without leaders that are known ahead, in the memory of the nodes; `call.between` goes between them
-/// (node_stripes.cpp, node_blocks.cpp, node_exchange.cpp, first_comers.cpp).
+/// (node_stripes.cpp, node_blocks.cpp, node_exchange.cpp, node_gather.cpp, first_comers.cpp).
 Task node_stripes(Group& g, Call call);
+Task node_gather(Group& g, Call call);
 Task node_blocks(Group& g, Call call);
 Task node_exchange(Group& g, Call call);
 Task first_comers(Group& g, Call call);

@@ -7,7 +7,9 @@
 // its node's memory. So what one node has to tell another one crosses the wire once, and not once for each of its
 // ranks. Cost: for q ranks a node and blocks of n bytes, Nγ a rank, a copy of N/q + what `between` takes for such
 // blocks on P/q ranks, q of them at once; after the last arrival Nγ/q in place of Nγ. Commutative operations only; a
-// node's order of summation is that of arrival. All nodes have as many ranks.
+// node's order of summation is that of arrival. All nodes have as many ranks; blocks may have lengths of their own.
+
+#include <vector>
 
 #include "algorithms/parts/packed_blocks.hpp"
 #include "board/stripes.hpp"
@@ -31,12 +33,25 @@ struct AllBlocks {
         side_by_side(g.scratch(are_side_by_side ? 0 : bytes(blocks, places.all()))) {
     call.count = places.all().count;
     call.stride = 0;
+    call.blocks = nullptr;
     call.output = nullptr;
     if (are_side_by_side) return;
     places.copy_in(g, blocks, side_by_side.data());
     call.input = side_by_side.data();
   }
 };
+
+// Those of some ranks, side by side.
+std::vector<Block> places_of(const std::vector<int>& ranks, const Call& call) {
+  std::vector<Block> places;
+  places.reserve(ranks.size());
+  std::size_t at = 0;
+  for (const int rank : ranks) {
+    places.push_back({at, block_of(call, rank).count});
+    at += places.back().count;
+  }
+  return places;
+}
 
 }  // namespace
 
@@ -53,17 +68,18 @@ Task node_blocks(Group& g, Call call) {
   co_await finish;
 
   Team team(g, *nodes, own, static_cast<std::size_t>(place));
-  Scratch blocks = g.scratch(team.ranks.size() * call.bytes());
-  std::byte* block = blocks.data();
-  for (const int member : team.ranks) {
-    g.copy(block, chunks.in_pool(all.places.run(member, 1)), call.bytes());
-    block += call.bytes();
+  const std::vector<Block> places = places_of(team.ranks, call);
+  Scratch blocks = g.scratch(bytes(call, {0, places.back().first + places.back().count}));
+  for (std::size_t member = 0; member < places.size(); ++member) {
+    const std::byte* const theirs = chunks.in_pool(all.places.run(team.ranks[member], 1));
+    g.copy(blocks.data() + offset(call, places[member]), theirs, bytes(call, places[member]));
   }
   g.board().synchronised_by_arrival();
 
   Call among_team = call;
   among_team.input = blocks.data();
   among_team.stride = 0;
+  if (call.blocks != nullptr) among_team.blocks = places.data();
   among_team.between = nullptr;
   co_await run_algorithm(team.group, *call.between, among_team);
 }

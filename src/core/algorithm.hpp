@@ -32,6 +32,7 @@ enum class InNodes {
   by_leader,      // which is known ahead
   in_stripes,     // no rank leads: each speaks for the node with a stripe
   in_teams,       // no rank leads: each speaks to those with the same place on their nodes
+  in_pool,        // blocks stay where they have been left: the leader exchanges them there
   by_first_comer  // if what goes between nodes serves those who announce themselves
 };
 
@@ -153,10 +154,10 @@ struct Algorithm {
   }
   /// Whether it works on the board, as itself.
   bool is_on_board() const { return needs.memory != Memory::none && !is_derived(); }
-  /// How many messages of a call's length lie in the pool side by side: every rank's block, in alltoall its blocks. Of
-  /// what goes in teams, on `nodes` nodes, those of the ranks of one.
+  /// How many messages of a call's length, or of its longest block's, lie in the pool side by side: every rank's block,
+  /// in alltoall its blocks. Of what goes in teams, on `nodes` nodes, those of the ranks of one.
   std::size_t messages_in_pool(int ranks, int nodes = 1) const {
-    switch (collective) {
+    switch (without_lengths(collective)) {
       case Collective::scatter:
       case Collective::gather:
       case Collective::allgather:
@@ -169,8 +170,9 @@ struct Algorithm {
   }
   /// How many messages of a call's length each rank leaves there; in stripes all ranks' are reduced into one.
   std::size_t blocks_of_rank(int ranks) const {
-    const bool for_each = collective == Collective::alltoall ||
-                          (collective == Collective::reduce_scatter_block && in_nodes != InNodes::in_stripes);
+    const Collective plain = without_lengths(collective);
+    const bool for_each =
+        plain == Collective::alltoall || (plain == Collective::reduce_scatter_block && in_nodes != InNodes::in_stripes);
     return for_each ? static_cast<std::size_t>(ranks) : 1;
   }
 };

@@ -75,6 +75,29 @@ constexpr std::optional<Collective> find_collective(std::string_view name) {
   return std::nullopt;
 }
 
+/// That in which all ranks have blocks of one length; itself, where it is no such form.
+constexpr Collective without_lengths(Collective collective) {
+  switch (collective) {
+    case Collective::scatterv:
+      return Collective::scatter;
+    case Collective::gatherv:
+      return Collective::gather;
+    case Collective::allgatherv:
+      return Collective::allgather;
+    case Collective::reduce_scatter:
+      return Collective::reduce_scatter_block;
+    case Collective::alltoallv:
+      return Collective::alltoall;
+    default:
+      return collective;
+  }
+}
+
+/// Whether ranks have lengths of their own, and each knows those of all.
+constexpr bool knows_all_lengths(Collective collective) {
+  return collective == Collective::allgatherv || collective == Collective::reduce_scatter;
+}
+
 /// Whether no rank can end such a call, of at least a byte a rank, before all have begun it.
 constexpr bool meets_all(Collective collective, std::size_t bytes) {
   return collective == Collective::barrier ||

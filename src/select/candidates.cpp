@@ -75,10 +75,15 @@ constexpr std::string_view kNativeAlltoalls[] = {"bruck", "linear", "pairwise"};
 constexpr std::string_view kNativeBarriers[] = {"dissemination"};
 constexpr std::string_view kBinomial[] = {"binomial"};
 
+// Lengths that all ranks know make no other algorithms worth considering.
+Collective kind_of(Collective collective) {
+  return knows_all_lengths(collective) ? without_lengths(collective) : collective;
+}
+
 }  // namespace
 
 Names worth_considering(Collective collective, bool shares_nodes) {
-  switch (collective) {
+  switch (kind_of(collective)) {
     case Collective::allreduce:
       return shares_nodes ? Names(kAllreducesByPlaces) : Names(kAllreduces);
     case Collective::reduce:
@@ -98,7 +103,7 @@ Names worth_considering(Collective collective, bool shares_nodes) {
 }
 
 Names worth_considering_in_memory(Collective collective) {
-  switch (collective) {
+  switch (kind_of(collective)) {
     case Collective::allreduce:
       return kAllreducesInMemory;
     case Collective::reduce:
@@ -128,7 +133,7 @@ Names worth_considering_for_late_ranks(Collective collective, bool in_memory) {
 }
 
 Names known_everywhere(Collective collective, int ranks) {
-  switch (collective) {
+  switch (kind_of(collective)) {
     case Collective::allreduce:
       return kNativeAllreduces;
     case Collective::reduce:

@@ -62,7 +62,8 @@ const Algorithm& Forecast::native_like(Collective collective, std::size_t bytes)
 // the copies.
 double Forecast::native_handicap(Collective collective, std::size_t bytes) const {
   if (collective == Collective::alltoall) return kBetter;
-  const bool is_dear = collective == Collective::allgather && shares_cores_ && bytes >= handicaps_.waited_for;
+  const bool gathers_all = without_lengths(collective) == Collective::allgather;
+  const bool is_dear = gathers_all && shares_cores_ && bytes >= handicaps_.waited_for;
   return is_dear ? handicaps_.native_allgather : handicaps_.native;
 }
 

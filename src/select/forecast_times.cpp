@@ -68,7 +68,7 @@ Forecast::StageBytes Forecast::bytes_of_stages(const Hierarchy& hierarchy, Colle
                                                std::size_t bytes) const {
   const auto a_node = static_cast<std::size_t>(layout_.most_on_a_node());
   const std::size_t of_all = static_cast<std::size_t>(layout_.ranks) * bytes;
-  switch (collective) {
+  switch (without_lengths(collective)) {
     case Collective::allreduce:
       return {bytes, is_by_teams(hierarchy, collective) ? (bytes + a_node - 1) / a_node : bytes, bytes};
     case Collective::gather:
@@ -93,11 +93,13 @@ CallTerms& Forecast::terms_between(const Hierarchy& hierarchy, Collective collec
 }
 
 // What leaders would copy where there are none: of stripes of an allreduce what has come up, and what is to go down; of
-// other stripes all but a rank's share of what has come up; in teams what is left in memory for others.
+// other stripes all but a rank's share of what has come up; in teams what is left in memory for others. And where
+// blocks stay there, what has come up, and all that is to go down.
 double Forecast::saved_copies(const Hierarchy& hierarchy, Collective collective, std::size_t bytes) const {
-  if (!is_by_teams(hierarchy, collective)) return 0;
   const double copy_ns = within_.machine().copy_ns;
   const double all_ns = static_cast<double>(layout_.ranks) * static_cast<double>(bytes) * copy_ns;
+  if (is_in_pool(hierarchy, collective)) return all_ns + all_ns / layout_.nodes;
+  if (!is_by_teams(hierarchy, collective)) return 0;
   if (collective == Collective::allreduce) return 2 * static_cast<double>(bytes) * copy_ns;
   return collective == Collective::alltoall ? all_ns : all_ns - all_ns / layout_.most_on_a_node();
 }

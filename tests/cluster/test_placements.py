@@ -48,6 +48,8 @@ FORCED = [
     *(("reduce", "hierarchical(binomial,event_chain)"), ("bcast", "hierarchical(binomial,binomial)+3")),
     *(("scatter", "hierarchical(binomial,linear)"), ("gather", "hierarchical(arrival_copy,linear_nonblocking)")),
     *(("allgather", "hierarchical(binomial,ring)+2"), ("allgather", "hierarchical(arrival_copy,bruck)")),
+    *(("allgatherv", f"hierarchical(arrival_copy,{between})") for between in ("ring", "bruck")),
+    ("reduce_scatter", "hierarchical(arrival_stripes,ring)"),
     *(
         ("reduce_scatter_block", f"hierarchical(arrival_stripes,{between})")
         for between in ("recursive_halving", "ring")

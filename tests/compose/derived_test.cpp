@@ -75,7 +75,11 @@ std::vector<Algorithm> hierarchical_algorithms() {
       {Collective::allgather, "hierarchical(linear,bruck)+3"},
       {Collective::allgather, "hierarchical(arrival_copy,recursive_doubling)"},
       {Collective::allgather, "hierarchical(linear_nonblocking,arrival_ordered)"},
+      {Collective::allgatherv, "hierarchical(arrival_copy,ring)"},
+      {Collective::allgatherv, "hierarchical(arrival_copy,bruck)"},
       {Collective::reduce_scatter_block, "hierarchical(arrival_stripes,recursive_halving)"},
+      {Collective::reduce_scatter, "hierarchical(arrival_stripes,recursive_halving)"},
+      {Collective::reduce_scatter, "hierarchical(arrival_stripes,ring)"},
       {Collective::reduce_scatter_block, "hierarchical(arrival_stripes,ring)"},
       {Collective::alltoall, "hierarchical(arrival_copy,linear)"},
       {Collective::alltoall, "hierarchical(arrival_copy,bruck)"},
@@ -94,7 +98,7 @@ TEST_P(EveryHierarchy, PlacementsAndRoots) {
   for (int ranks : ranks_of({1, 2, 3, 5, 8, 13, 33, 64})) {
     // Where each rank has all blocks, together they have these lengths.
     constexpr Collective kOfAll[] = {Collective::allgather, Collective::reduce_scatter_block, Collective::alltoall};
-    const bool of_all = std::ranges::count(kOfAll, GetParam().collective) > 0;
+    const bool of_all = std::ranges::count(kOfAll, without_lengths(GetParam().collective)) > 0;
     const auto n = [&](std::size_t elements) { return of_all ? elements / static_cast<std::size_t>(ranks) : elements; };
     // The last in several windows, where it goes through a pool.
     const Shape longest{n(40'000), ranks / 2, false, false};
@@ -124,9 +128,10 @@ TEST_P(EveryHierarchy, LeadersSpeakForTheirNodes) {
   options.ranks_per_node = 3;
   options.shared_memory = GetParam().needs.memory != Memory::none;
   constexpr Collective kInTeams[] = {Collective::reduce_scatter_block, Collective::alltoall};
-  const bool only_teams = std::ranges::count(kInTeams, GetParam().collective) > 0;
+  const Collective collective = without_lengths(GetParam().collective);
+  const bool only_teams = std::ranges::count(kInTeams, collective) > 0;
   constexpr Collective kRootless[] = {Collective::allreduce, Collective::barrier, Collective::allgather};
-  const int root = only_teams || std::ranges::count(kRootless, GetParam().collective) > 0 ? 0 : kRoot;
+  const int root = only_teams || std::ranges::count(kRootless, collective) > 0 ? 0 : kRoot;
   const auto leads = [&](int rank) { return rank == root || (rank % 3 == 0 && rank / 3 != root / 3); };
   const bool in_teams = only_teams || GetParam().name == "hierarchical(arrival_stripes,rabenseifner)";  // each leads
   const bool by_first_comers = GetParam().name.starts_with("hierarchical(arrival_copy,arrival_ordered");

@@ -48,6 +48,7 @@ TEST(Threads, NodesWithMemoryOfTheirOwn) {
       {Collective::allreduce, "hierarchical(arrival_stripes,rabenseifner)"},
       {Collective::allreduce, "hierarchical(arrival_stripes,ring+2)"},
       {Collective::reduce_scatter_block, "hierarchical(arrival_stripes,recursive_halving)"},
+      {Collective::reduce_scatter, "hierarchical(arrival_stripes,ring)"},
       {Collective::alltoall, "hierarchical(arrival_copy,linear)"},
       {Collective::barrier, "hierarchical(arrival_count,dissemination)"},
       {Collective::allreduce, "hierarchical(arrival_chain,ring)"},
@@ -55,6 +56,7 @@ TEST(Threads, NodesWithMemoryOfTheirOwn) {
       {Collective::bcast, "hierarchical(arrival_copy,arrival_ordered)"},
       {Collective::bcast, "hierarchical(arrival_copy,arrival_ordered_nonblocking)"},
       {Collective::allgather, "hierarchical(arrival_copy,ring)"},
+      {Collective::allgatherv, "hierarchical(arrival_copy,bruck)"},
       {Collective::scatter, "hierarchical(arrival_copy,linear)"},
       {Collective::gather, "hierarchical(arrival_copy,linear)"}};
   constexpr std::pair<int, int> kRanks[] = {{4, 2}, {5, 2}, {5, 3}, {8, 4}};

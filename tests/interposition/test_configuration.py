@@ -37,7 +37,7 @@ PROMISED = {
     "scatterv": "linear linear_nonblocking announced_linear",
     "gatherv": "linear linear_synchronised linear_nonblocking",
     "allgather": "arrival_copy ring recursive_doubling bruck linear arrival_ordered",
-    "allgatherv": "ring recursive_doubling bruck linear arrival_ordered",
+    "allgatherv": "arrival_copy ring recursive_doubling bruck linear arrival_ordered",
     "reduce_scatter_block": "ring recursive_halving pairwise",
     "reduce_scatter": "ring recursive_halving pairwise",
     "alltoall": "arrival_copy pairwise linear bruck arrival_ordered",

@@ -20,8 +20,13 @@ BY_MESSAGES = {
     "allgather": "ring",
 }
 COPIED = {"bcast": "arrival_copy", "scatter": "arrival_copy", "gather": "arrival_copy"}
-WITH_LENGTHS = {"allgatherv": "ring", "reduce_scatter": "ring"}  # else the MPI library's
-SETTINGS = {"default": WITH_LENGTHS, "messages": BY_MESSAGES | WITH_LENGTHS, "copied": COPIED | WITH_LENGTHS}
+SHORT = {"reduce_scatter": "ring"}  # else the MPI library's
+WITH_LENGTHS = {"allgatherv": "ring", **SHORT}
+SETTINGS = {
+    "default": SHORT,
+    "messages": BY_MESSAGES | WITH_LENGTHS,
+    "copied": COPIED | {"allgatherv": "arrival_copy", **SHORT},
+}
 
 
 @pytest.mark.parametrize("ranks", (2, 3, 5))

@@ -76,6 +76,27 @@ MUTATIONS = (
         ("derived_test", "*EveryHierarchy*"),
     ),
     Mutation(
+        "a leader that does not wait for its node",
+        "src/compose/node_gather.cpp",
+        "    co_await all_here;\n",
+        "",
+        ("derived_test", "*EveryHierarchy*allgather*"),
+    ),
+    Mutation(
+        "a block in the pool by its own length",
+        "src/board/arrived_blocks.hpp",
+        "call.blocks == nullptr ? left : longest",
+        "left",
+        ("sim_test", "*EveryAlgorithmWithAPool*allgatherv*"),
+    ),
+    Mutation(
+        "the same part of an own block twice",
+        "src/catalogue/run.cpp",
+        "    call.input += offset(call, mine);\n",
+        "",
+        ("sim_test", "*EveryAlgorithmWithAPool*allgatherv*"),
+    ),
+    Mutation(
         "a window longer than its memory",
         "src/catalogue/run.cpp",
         "g.board().pool_window() / algorithm.messages_in_pool(g.size(), nodes)",

@@ -60,6 +60,7 @@ TEST(Rules, LongMessagesBetweenNodesArePipelined) {
       EXPECT_EQ(chosen_between_nodes(collective, 16 * mebibyte, {ranks, ranks}), "event_chain");
     }
     EXPECT_EQ(chosen_between_nodes(Collective::allgather, mebibyte, {ranks, ranks}), "ring");
+    EXPECT_EQ(chosen_between_nodes(Collective::allgatherv, mebibyte, {ranks, ranks}), "ring");
   }
   EXPECT_EQ(chosen_between_nodes(Collective::allreduce, 16 * mebibyte, {8, 8}), "ring+448K");
   EXPECT_EQ(chosen_between_nodes(Collective::bcast, 128 << 10, {64, 64}), "event_binary");
@@ -121,13 +122,19 @@ TEST(Rules, BlocksOfSumsOnANode) {
   EXPECT_TRUE(in_order == nullptr || can_serve(*in_order, facts));
   facts = {Collective::reduce_scatter_block, (32 << 10) - 1, 1, true, 65, true, std::size_t{1} << 26, false};
   EXPECT_EQ(choose({}, facts), nullptr);
+  facts.collective = Collective::reduce_scatter;
+  EXPECT_FALSE(may_serve({}, facts.collective, facts.bytes, facts.ranks, true));
+  facts.bytes = 32 << 10;
+  EXPECT_EQ(choose({}, facts)->name, "ring");
+  EXPECT_TRUE(may_serve({}, facts.collective, facts.bytes, facts.ranks, true));
 }
 
 TEST(Rules, BlocksOnANode) {
   const Configuration configuration;
   for (const auto& [collective, of_short_ones] : {std::pair{Collective::scatter, "arrival_copy"},
                                                   {Collective::gather, "slot_gather"},
-                                                  {Collective::allgather, "slot_exchange"}}) {
+                                                  {Collective::allgather, "slot_exchange"},
+                                                  {Collective::allgatherv, "slot_exchange"}}) {
     CallFacts facts{collective, 2 << 10, 1, true, 4, true, std::size_t{1} << 22, false};
     EXPECT_EQ(choose(configuration, facts)->name, "arrival_copy");
     for (const std::size_t bytes : {std::size_t{8}, (std::size_t{2} << 10) - 1}) {

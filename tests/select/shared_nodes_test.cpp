@@ -39,6 +39,8 @@ TEST(SharedNodes, NodesThatHaveMemoryMeetInIt) {
   for (const auto& [collective, bytes, within] : {Case{Collective::allreduce, 64 * kKiB, "arrival_stripes"},
                                                   {Collective::reduce, 64 * kKiB, "arrival_stripes"},
                                                   {Collective::allgather, 4 * kKiB, "arrival_copy"},
+                                                  {Collective::allgatherv, 4 * kKiB, "arrival_copy"},
+                                                  {Collective::reduce_scatter, 4 * kKiB, "arrival_stripes"},
                                                   {Collective::gather, 4 * kKiB, "slot_gather"},
                                                   {Collective::gather, 64 * kKiB, "arrival_copy"},
                                                   {Collective::scatter, 4 * kKiB, "arrival_copy"}}) {

@@ -132,12 +132,12 @@ TEST(TunedRules, TheyComeBeforeTheDefaultAndBehindWhatIsForced) {
 
 TEST(TunedRules, WhatTheyNameMayServe) {
   Configuration configuration;
-  EXPECT_FALSE(may_serve(configuration, Collective::reduce_scatter));
-  configuration.rules = std::make_shared<const TunedRules>(rules_of(rule("reduce_scatter", 8, 1, "any", 0, "native")));
-  EXPECT_FALSE(may_serve(configuration, Collective::reduce_scatter));
+  EXPECT_FALSE(may_serve(configuration, Collective::alltoallv));
+  configuration.rules = std::make_shared<const TunedRules>(rules_of(rule("alltoallv", 8, 1, "any", 0, "native")));
+  EXPECT_FALSE(may_serve(configuration, Collective::alltoallv));
   configuration.rules =
-      std::make_shared<const TunedRules>(rules_of(rule("reduce_scatter", 8, 1, "any", 0, "pairwise")));
-  EXPECT_TRUE(may_serve(configuration, Collective::reduce_scatter));
+      std::make_shared<const TunedRules>(rules_of(rule("alltoallv", 8, 1, "any", 0, "pairwise")));
+  EXPECT_TRUE(may_serve(configuration, Collective::alltoallv));
 }
 
 TEST(TunedRules, FilesThatAreNoneAreRefused) {

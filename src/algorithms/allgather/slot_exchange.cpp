@@ -21,6 +21,7 @@ using namespace letters;
 
 extern constinit const Description slot_exchange_described{
     .collective = Collective::allgather,
+    .with_lengths = Collective::allgatherv,
     .name = "slot_exchange",
     .run = &slot_exchange,
     .shortly = {&slot_exchange_shortly, &Exchange::rest},

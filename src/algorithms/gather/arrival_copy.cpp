@@ -31,6 +31,7 @@ extern constinit const Description arrival_copy_described{
     .name = "arrival_copy",
     .run = &arrival_copy,
     .needs = {.memory = Memory::pool, .pool_from = Board::kSlotBytes + 1},
+    .in_nodes = InNodes::in_pool,
     .summary = "ranks leave their blocks and go, the root takes what has come",
     .source = "Stretto",
     .cost = {.balanced = N * kappa + P * lambda,

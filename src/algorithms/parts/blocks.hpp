@@ -34,6 +34,15 @@ inline Block output_block_of(const Call& call, int rank) {
   return {static_cast<std::size_t>(rank) * std::max(call.stride, call.count), call.count};
 }
 
+/// Of a call with a length for each rank, all of which every rank knows, the longest block; of others a block, or the
+/// message. In bytes.
+inline std::size_t longest_bytes(const Group& g, const Call& call) {
+  if (call.blocks == nullptr) return call.bytes();
+  const Block* const end = call.blocks + g.size();
+  return std::max_element(call.blocks, end, [](Block a, Block b) { return a.count < b.count; })->count *
+         call.element_bytes;
+}
+
 /// The call on `block` alone; where each rank has a block, all of them equal, on these elements of every one.
 inline Call part_of(Call call, Block block) {
   call.stride = std::max(call.stride, call.count);

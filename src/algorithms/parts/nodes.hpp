@@ -49,6 +49,8 @@ class Nodes {
     return *std::ranges::lower_bound(nodes_, g.node_of(rank), {}, &Node::number);
   }
   bool are_consecutive() const { return are_consecutive_; }
+  /// All ranks, node by node.
+  std::span<const int> by_node() const { return ranks_; }
   /// Ranks of the node that has fewest, and most.
   std::size_t fewest() const { return fewest_; }
   std::size_t most() const { return most_; }

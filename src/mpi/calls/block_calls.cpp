@@ -38,6 +38,10 @@ bool BlocksOfRanks::add(Side side, IntegerArray counts, IntegerArray displacemen
   const MPI_Aint extent = layout ? extent_of(side.datatype) : 0;
   std::vector<Stretch> parts;
   std::size_t packed = 0;
+  const auto ranks = static_cast<std::size_t>(ranks_);
+  blocks_.reserve(ranks);
+  displacements_.reserve(ranks);
+  parts.reserve(ranks);
   for (int rank = 0; rank < ranks_; ++rank) {
     if (!is_usable(side, layout, counts[rank])) return false;
     const Stretch part{static_cast<MPI_Aint>(displacements[rank]) * extent, counts[rank]};
@@ -56,10 +60,10 @@ Block BlocksOfRanks::of(int rank) const {
   return blocks_.empty() ? Block{index * block_bytes_, block_bytes_} : blocks_[index];
 }
 
-std::size_t BlocksOfRanks::bytes() const {
-  std::size_t all = 0;
-  for (int rank = 0; rank < ranks_; ++rank) all += of(rank).count;
-  return all;
+std::size_t BlocksOfRanks::longest() const {
+  std::size_t longest = 0;
+  for (int rank = 0; rank < ranks_; ++rank) longest = std::max(longest, of(rank).count);
+  return longest;
 }
 
 DistributionCall::DistributionCall(Direction direction, int ranks, int root, bool at_root, MPI_Comm comm)
@@ -83,7 +87,7 @@ bool DistributionCall::add_all(Side side, MPI_Count count) {
 bool DistributionCall::add_all(Side side, IntegerArray counts, IntegerArray displacements) {
   if (!at_root_) return true;
   if (!all_.add(side, counts, displacements)) return false;
-  if (direction_ == Direction::allgather) all_blocks_ = all_.bytes();
+  if (direction_ == Direction::allgather) longest_block_ = all_.longest();
   return find_own(side);
 }
 

@@ -39,8 +39,8 @@ class BlocksOfRanks {
   }
   /// In bytes, from the beginning of data().
   Block of(int rank) const;
-  /// Of all.
-  std::size_t bytes() const;
+  /// Of the longest.
+  std::size_t longest() const;
   /// For Call::blocks.
   const Block* blocks() const { return blocks_.empty() ? nullptr : blocks_.data(); }
   std::byte* data() { return buffer_->data(); }

@@ -1,5 +1,7 @@
 #include "mpi/calls/collectives.hpp"
 
+#include <algorithm>
+
 #include "mpi/calls/block_calls.hpp"
 #include "mpi/calls/interception.hpp"
 #include "mpi/calls/later_call.hpp"
@@ -9,6 +11,14 @@ namespace {
 
 // What MPI is to be given as the send buffer.
 const void* operand(const Call& call) { return call.input == call.output ? MPI_IN_PLACE : call.input; }
+
+// Of the lengths that all ranks know the longest, which decides what serves the call.
+MPI_Count longest_of(IntegerArray counts, MPI_Comm comm) {
+  MPI_Count longest = PlainCall::kUnknown;
+  const int ranks = counts ? KnownCalls::ranks_of(comm) : 0;
+  for (int rank = 0; rank < ranks; ++rank) longest = std::max(longest, counts[rank]);
+  return longest;
+}
 
 }  // namespace
 
@@ -150,7 +160,7 @@ template <class Way>
 int Collectives<Way>::Allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                                  IntegerArray recvcounts, IntegerArray displacements, MPI_Datatype recvtype,
                                  MPI_Comm comm) noexcept {
-  const PlainCall plain{Collective::allgatherv, comm};
+  const PlainCall plain{Collective::allgatherv, comm, longest_of(recvcounts, comm), recvtype};
   if (const auto result = Way::serve_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
   Way call(plain, origin_);
   const auto prepare = [&](DistributionCall& data) {
@@ -174,7 +184,7 @@ int Collectives<Way>::Reduce_scatter_block(const void* sendbuf, void* recvbuf, M
 template <class Way>
 int Collectives<Way>::Reduce_scatter(const void* sendbuf, void* recvbuf, IntegerArray recvcounts, MPI_Datatype datatype,
                                      MPI_Op op, MPI_Comm comm) noexcept {
-  const PlainCall plain{Collective::reduce_scatter, comm};
+  const PlainCall plain{Collective::reduce_scatter, comm, longest_of(recvcounts, comm), datatype, op};
   if (const auto result = Way::serve_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
   Way call(plain, origin_);
   return call.template serve<ReductionCall>(native_, [&](ReductionCall& prepared) {

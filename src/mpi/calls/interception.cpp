@@ -122,9 +122,8 @@ bool Interception::may_keep() const { return !runtime_.profiler().active() && !r
 bool Interception::is_plain(const CallOutline& call) const {
   const bool predefined = (plain_.datatype == MPI_DATATYPE_NULL || is_predefined(plain_.datatype)) &&
                           (plain_.op == MPI_OP_NULL || call.reduction != 0);
-  if (!may_keep() || !predefined) return false;
+  if (!may_keep() || !predefined || plain_.count == PlainCall::kUnknown) return false;
   if (communicator_->engine == nullptr) return true;
-  if (call.all_blocks > 0) return false;  // the next one's may be others
   if (experience_ != nullptr) return true;
   CallFacts facts = facts_of(call);
   facts.uneven = !facts.uneven;
@@ -132,6 +131,7 @@ bool Interception::is_plain(const CallOutline& call) const {
 }
 
 void Interception::keep_native(const CallOutline& call) const {
+  if (knows_all_lengths(collective_)) KnownCalls::note_ranks(plain_.comm, communicator_->size);
   if (!is_plain(call)) return;
   const std::size_t bytes = call.entry(collective_, true).bytes;
   KnownCalls::keep(plain_, {communicator_->engine.get(), bytes, {.code = call.reduction}, experience_});
@@ -139,7 +139,8 @@ void Interception::keep_native(const CallOutline& call) const {
 
 void Interception::keep_short(const CallOutline& call) const {
   const std::size_t in_slot = call.bytes() * algorithm_->blocks_of_rank(communicator_->size);
-  const bool quick = algorithm_->shortly.run != nullptr && in_slot <= Board::kSmallSlotBytes;
+  const bool is_all_told = !knows_all_lengths(collective_);
+  const bool quick = algorithm_->shortly.run != nullptr && in_slot <= Board::kSmallSlotBytes && is_all_told;
   if (!quick || experience_ != nullptr || !is_plain(call)) return;
   const bool has_data = plain_.datatype != MPI_DATATYPE_NULL;
   BoundReduction bound;

@@ -33,6 +33,14 @@ std::optional<Call> with_buffers(Call call, Collective collective, const Operand
 
 thread_local std::array<KnownCalls::Set, std::size_t{1} << KnownCalls::kSetBits> KnownCalls::sets_{};
 
+thread_local KnownCalls::Noted KnownCalls::noted_{};
+
+int KnownCalls::ranks_of(MPI_Comm comm) {
+  return noted_.comm == comm && noted_.epoch == Runtime::get().epoch() ? noted_.ranks : 0;
+}
+
+void KnownCalls::note_ranks(MPI_Comm comm, int ranks) { noted_ = {comm, Runtime::get().epoch(), ranks}; }
+
 KnownCalls::Set& KnownCalls::set_of(const PlainCall& call) {
   const auto key = static_cast<std::uint64_t>(call.count) * 31 + static_cast<std::uint64_t>(call.collective);
   return sets_[key * 0x9E3779B97F4A7C15U >> (64 - kSetBits)];  // Knuth, volume 3, 6.4

@@ -22,8 +22,10 @@ namespace stretto::mpi {
 
 class Engine;
 
-/// A call by its plain arguments. What they do not tell changes nothing in what serves it.
+/// A call by its plain arguments. What they do not tell changes nothing in what serves it: of lengths that all ranks
+/// know it is the longest that does.
 struct PlainCall {
+  static constexpr MPI_Count kUnknown = -1;
   Collective collective{};
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Count count = 0;
@@ -63,6 +65,10 @@ class KnownCalls {
   /// So is every call like it served until the user's choice for the collective changes, or Runtime::epoch.
   static void keep(const PlainCall& call, const Entered& entered);
 
+  /// The number of a communicator's ranks, who each have a length: of the latest that it was noted of. 0: not known.
+  static int ranks_of(MPI_Comm comm);
+  static void note_ranks(MPI_Comm comm, int ranks);
+
  private:
   struct Known {
     PlainCall call;
@@ -81,6 +87,13 @@ class KnownCalls {
   using Set = std::array<Known, kPlaces>;  // the newest first
   static thread_local std::array<Set, std::size_t{1} << kSetBits> sets_;
   static Set& set_of(const PlainCall& call);
+
+  struct Noted {
+    MPI_Comm comm = MPI_COMM_NULL;
+    std::uint64_t epoch = 0;
+    int ranks = 0;
+  };
+  static thread_local Noted noted_;
 };
 
 }  // namespace stretto::mpi

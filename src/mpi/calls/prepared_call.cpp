@@ -51,10 +51,13 @@ bool ReductionCall::reduce_scatter(const void* sendbuf, void* recvbuf, IntegerAr
                                    MPI_Op op, int rank, int ranks) {
   if (!counts) return false;
   std::size_t total = 0;
+  std::size_t longest = 0;
+  blocks_.reserve(static_cast<std::size_t>(ranks));
   for (int i = 0; i < ranks; ++i) {
     if (counts[i] < 0) return false;
     blocks_.push_back({total, static_cast<std::size_t>(counts[i])});
     total += blocks_.back().count;
+    longest = std::max(longest, blocks_.back().count);
   }
   own_count_ = blocks_[static_cast<std::size_t>(rank)].count;
   const bool gets_any = own_count_ > 0;
@@ -62,7 +65,7 @@ bool ReductionCall::reduce_scatter(const void* sendbuf, void* recvbuf, IntegerAr
   if (!bound_.bind(datatype, op)) return false;
   set(sendbuf, total, recvbuf, own_count_);
   call_.count = 0;  // ranks do not have the same
-  all_blocks_ = total * call_.element_bytes;
+  longest_block_ = longest * call_.element_bytes;
   return true;
 }
 

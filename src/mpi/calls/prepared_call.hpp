@@ -20,12 +20,13 @@ struct CallOutline {
   std::size_t element_bytes = 0;
   bool commutative = true;
   int root = 0;
-  std::uint32_t reduction = 0;  // Reduction::code
-  std::size_t all_blocks = 0;   // bytes, where each rank has a length of its own and all ranks know them
-  std::size_t bytes() const { return count * element_bytes; }
+  std::uint32_t reduction = 0;    // Reduction::code
+  std::size_t longest_block = 0;  // bytes, where each rank has a length of its own and all ranks know them
+  /// Of the message, or of a block: of the longest.
+  std::size_t bytes() const { return longest_block > 0 ? longest_block : count * element_bytes; }
   /// For the ledger.
   CallEntry entry(Collective collective, bool native) const {
-    return {collective, native, static_cast<std::uint8_t>(reduction), root, all_blocks > 0 ? all_blocks : bytes()};
+    return {collective, native, static_cast<std::uint8_t>(reduction), root, bytes()};
   }
 };
 
@@ -43,7 +44,7 @@ class PreparedCall {
             reduction == nullptr || reduction->commutative,
             call_.root,
             reduction == nullptr ? 0 : reduction->code,
-            all_blocks_};
+            longest_block_};
   }
   /// The collective will go on when the MPI call has returned, and the program may have freed its handles. False, on
   /// all ranks alike, if it cannot.
@@ -54,8 +55,8 @@ class PreparedCall {
   virtual void end() {}
 
  protected:
-  Call call_;  // nobody else's before begin() has completed it
-  std::size_t all_blocks_ = 0;
+  Call call_;                      // nobody else's before begin() has completed it
+  std::size_t longest_block_ = 0;  // as in CallOutline
 };
 
 /// MPI_Allreduce, MPI_Reduce and the two MPI_Reduce_scatter. The members that fill it return false for what has to be
