@@ -86,8 +86,8 @@ MUTATIONS = (
         "a block in the pool by its own length",
         "src/board/arrived_blocks.hpp",
         "call.blocks == nullptr ? left : longest",
-        "left",
-        ("sim_test", "*EveryAlgorithmWithAPool*allgatherv*"),
+        "std::min(left, longest)",
+        ("sim_test", "*allgatherv_arrival_copy"),
     ),
     Mutation(
         "the same part of an own block twice",

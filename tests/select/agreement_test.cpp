@@ -114,8 +114,9 @@ struct Agreed {
   bool one_clock;
 };
 
-constexpr Collective kCalled[] = {Collective::allreduce, Collective::bcast, Collective::gather,
-                                  Collective::reduce_scatter_block, Collective::alltoall, Collective::allgatherv};
+constexpr Collective kCalled[] = {Collective::allreduce, Collective::bcast,
+                                  Collective::gather,    Collective::reduce_scatter_block,
+                                  Collective::alltoall,  Collective::allgatherv};
 constexpr std::size_t kLengths[] = {8, 600, 40'000, 1 << 20};
 constexpr std::size_t kKinds = std::size(kCalled) * std::size(kLengths);
 Collective collective_of(std::size_t kind) { return kCalled[kind / std::size(kLengths)]; }
