@@ -92,7 +92,7 @@ std::size_t first_difference(const std::vector<std::byte>& data, const Periods& 
 
 CaseData::CaseData(const Options& options, int ranks, std::size_t size_bytes)
     : options_(options),
-      collective_(of_equal_lengths(options.collective)),
+      collective_(without_lengths(options.collective)),
       ranks_(ranks),
       count_(size_bytes / bytes_of(options.datatype)),
       period_(std::min(count_, ranks > many_ranks ? short_prime_period : prime_period)) {}

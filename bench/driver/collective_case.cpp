@@ -45,7 +45,7 @@ CollectiveCase::CollectiveCase(const Options& options, const World& world, std::
   if (data_.count() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw UsageError("sizes=" + std::to_string(size_bytes) + ": more elements than an MPI count holds");
   const auto ranks = static_cast<std::size_t>(world.size());
-  if (of_equal_lengths(options.collective) == options.collective) return;
+  if (without_lengths(options.collective) == options.collective) return;
   if (data_.count() * ranks > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw UsageError("sizes=" + std::to_string(size_bytes) + ": more elements in all than an MPI displacement holds");
   counts_.assign(ranks, static_cast<int>(data_.count()));

@@ -35,7 +35,7 @@ void wait_awake_until(std::int64_t when_ns) {
 
 // How many private copies of the message a collective must write: the results that it hands out.
 int results_of(Collective collective, int ranks) {
-  switch (of_equal_lengths(collective)) {
+  switch (without_lengths(collective)) {
     case Collective::allreduce:
     case Collective::reduce_scatter_block:
       return ranks;

@@ -127,24 +127,8 @@ void check(const Options& options) {
 
 const char* name_of(Datatype datatype) { return find_name(datatypes, datatype); }
 const char* name_of(Operation operation) { return find_name(operations, operation); }
-Collective of_equal_lengths(Collective collective) {
-  switch (collective) {
-    case Collective::gatherv:
-      return Collective::gather;
-    case Collective::scatterv:
-      return Collective::scatter;
-    case Collective::allgatherv:
-      return Collective::allgather;
-    case Collective::reduce_scatter:
-      return Collective::reduce_scatter_block;
-    case Collective::alltoallv:
-      return Collective::alltoall;
-    default:
-      return collective;
-  }
-}
 bool has_block_for_each(Collective collective) {
-  switch (of_equal_lengths(collective)) {
+  switch (without_lengths(collective)) {
     case Collective::gather:
     case Collective::scatter:
     case Collective::allgather:

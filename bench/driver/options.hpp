@@ -24,8 +24,6 @@ using stretto::name_of;
 enum class Datatype { float32, float64, int32 };
 enum class Operation { sum, max };
 
-// Those with a length for each rank are given the same for all: of which collective they are a form then.
-Collective of_equal_lengths(Collective collective);
 // Whether a rank has a block for, or of, every other in it.
 bool has_block_for_each(Collective collective);
 const char* name_of(Datatype datatype);
@@ -33,7 +31,7 @@ const char* name_of(Operation operation);
 std::size_t bytes_of(Datatype datatype);
 
 struct Options {
-  Collective collective = Collective::allreduce;
+  Collective collective = Collective::allreduce;  // one with a length for each rank is given the same for all
   std::vector<std::string> algorithms;
   std::vector<std::size_t> sizes_bytes;
   std::vector<int> iterations;  // one a size; with a precision at most so many

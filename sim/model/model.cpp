@@ -74,7 +74,7 @@ stretto::Call call_of_rank(const bench::Options& request, Buffers& buffers, std:
   call.element_bytes = bench::bytes_of(request.datatype);
   call.count = size_bytes / call.element_bytes;
   call.root = root;
-  const Collective collective = bench::of_equal_lengths(request.collective);
+  const Collective collective = without_lengths(request.collective);
   const bool to_root = collective == Collective::reduce || collective == Collective::gather;
   const bool has_output = !to_root || rank == root;
   if (has_output) call.output = buffers.receive(rank);
