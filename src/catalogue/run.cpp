@@ -14,13 +14,16 @@
 namespace stretto {
 namespace {
 
+// Not among what short calls pass through (cmake/hot.ld).
+[[gnu::cold, gnu::noinline]] int number_of_nodes(Group& g) { return static_cast<int>(nodes_of(g)->size()); }
+
 // How many bytes of a message, or of a block, one run of the algorithm can take. `longest`: of the call.
 std::size_t window_bytes(Group& g, const Algorithm& algorithm, const Call& call, std::size_t longest) {
   if (algorithm.needs.max_bytes > 0) return algorithm.needs.max_bytes;
   const bool through_pool = algorithm.needs.memory == Memory::pool && longest > 0;
   if (!through_pool) return std::max<std::size_t>(longest, 1);
   const bool uses_slots = algorithm.needs.pool_from > 0;
-  const int nodes = call.between == nullptr ? 1 : static_cast<int>(nodes_of(g)->size());
+  const int nodes = call.between == nullptr ? 1 : number_of_nodes(g);
   return std::max(g.board().pool_window() / algorithm.messages_in_pool(g.size(), nodes),
                   uses_slots ? Board::kSlotBytes / algorithm.blocks_of_rank(g.size()) : 0);
 }
