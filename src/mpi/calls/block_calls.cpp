@@ -60,6 +60,12 @@ Block BlocksOfRanks::of(int rank) const {
   return blocks_.empty() ? Block{index * block_bytes_, block_bytes_} : blocks_[index];
 }
 
+std::size_t BlocksOfRanks::bytes() const {
+  std::size_t all = 0;
+  for (int rank = 0; rank < ranks_; ++rank) all += of(rank).count;
+  return all;
+}
+
 std::size_t BlocksOfRanks::longest() const {
   std::size_t longest = 0;
   for (int rank = 0; rank < ranks_; ++rank) longest = std::max(longest, of(rank).count);
@@ -87,7 +93,10 @@ bool DistributionCall::add_all(Side side, MPI_Count count) {
 bool DistributionCall::add_all(Side side, IntegerArray counts, IntegerArray displacements) {
   if (!at_root_) return true;
   if (!all_.add(side, counts, displacements)) return false;
-  if (direction_ == Direction::allgather) longest_block_ = all_.longest();
+  if (direction_ == Direction::allgather) {
+    longest_block_ = all_.longest();
+    all_blocks_ = all_.bytes();
+  }
   return find_own(side);
 }
 

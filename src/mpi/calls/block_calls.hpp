@@ -39,7 +39,8 @@ class BlocksOfRanks {
   }
   /// In bytes, from the beginning of data().
   Block of(int rank) const;
-  /// Of the longest.
+  /// Of all, and of the longest.
+  std::size_t bytes() const;
   std::size_t longest() const;
   /// For Call::blocks.
   const Block* blocks() const { return blocks_.empty() ? nullptr : blocks_.data(); }

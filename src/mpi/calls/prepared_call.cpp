@@ -66,6 +66,7 @@ bool ReductionCall::reduce_scatter(const void* sendbuf, void* recvbuf, IntegerAr
   set(sendbuf, total, recvbuf, own_count_);
   call_.count = 0;  // ranks do not have the same
   longest_block_ = longest * call_.element_bytes;
+  all_blocks_ = total * call_.element_bytes;
   return true;
 }
 

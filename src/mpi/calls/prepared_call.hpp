@@ -22,11 +22,14 @@ struct CallOutline {
   int root = 0;
   std::uint32_t reduction = 0;    // Reduction::code
   std::size_t longest_block = 0;  // bytes, where each rank has a length of its own and all ranks know them
+  std::size_t all_blocks = 0;     // the same, of all of them
   /// Of the message, or of a block: of the longest.
   std::size_t bytes() const { return longest_block > 0 ? longest_block : count * element_bytes; }
   /// For the ledger.
   CallEntry entry(Collective collective, bool native) const {
-    return {collective, native, static_cast<std::uint8_t>(reduction), root, bytes()};
+    // A native call is known again by the longest.
+    const std::size_t length = native || all_blocks == 0 ? bytes() : all_blocks;
+    return {collective, native, static_cast<std::uint8_t>(reduction), root, length};
   }
 };
 
@@ -44,7 +47,8 @@ class PreparedCall {
             reduction == nullptr || reduction->commutative,
             call_.root,
             reduction == nullptr ? 0 : reduction->code,
-            longest_block_};
+            longest_block_,
+            all_blocks_};
   }
   /// The collective will go on when the MPI call has returned, and the program may have freed its handles. False, on
   /// all ranks alike, if it cannot.
@@ -57,6 +61,7 @@ class PreparedCall {
  protected:
   Call call_;                      // nobody else's before begin() has completed it
   std::size_t longest_block_ = 0;  // as in CallOutline
+  std::size_t all_blocks_ = 0;     // the same
 };
 
 /// MPI_Allreduce, MPI_Reduce and the two MPI_Reduce_scatter. The members that fill it return false for what has to be
