@@ -135,8 +135,7 @@ TEST(TunedRules, WhatTheyNameMayServe) {
   EXPECT_FALSE(may_serve(configuration, Collective::alltoallv));
   configuration.rules = std::make_shared<const TunedRules>(rules_of(rule("alltoallv", 8, 1, "any", 0, "native")));
   EXPECT_FALSE(may_serve(configuration, Collective::alltoallv));
-  configuration.rules =
-      std::make_shared<const TunedRules>(rules_of(rule("alltoallv", 8, 1, "any", 0, "pairwise")));
+  configuration.rules = std::make_shared<const TunedRules>(rules_of(rule("alltoallv", 8, 1, "any", 0, "pairwise")));
   EXPECT_TRUE(may_serve(configuration, Collective::alltoallv));
 }
 
