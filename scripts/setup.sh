@@ -15,7 +15,7 @@ have() { command -v "$1" >/dev/null 2>&1; }
 install_with_apt() {
   local wanted=(g++ ccache cmake ninja-build python3 python3-venv python3-dev libgtest-dev libtomlplusplus-dev gfortran)
   have mpicc || wanted+=(libopenmpi-dev openmpi-bin)
-  [ "$purpose" = test ] && wanted+=(clang-format clang-tidy iproute2)
+  [ "$purpose" = test ] && wanted+=(clang-format iproute2)
   apt_install "${wanted[@]}" || exit 1
   apt_install libhwloc-dev hwloc-nox || say "no hwloc: what ranks are bound to is not known, and the tests of that are skipped"
   if [ "$purpose" != demo ]; then

@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
-"""The programs of apps/ as they are, with Stretto's defaults and adapting, against the MPI library alone.
+"""The programs of apps/ and LAMMPS as they are, with Stretto's defaults and adapting, against the MPI library alone.
 
-`.venv/bin/python bench/experiments/applications.py [--rounds N] [--only PLACE] [--json FILE]`, on a quiet machine. A
-round runs each program once in each way, in an order that rotates; ratios are of runs of one round. Time in
-collectives is the mean of the ranks' times in them, the total what the slowest rank takes for all steps.
+`.venv/bin/python bench/experiments/applications.py [--rounds N] [--only PLACE] [--json FILE]`, on a quiet machine, with
+Debian's package lammps. A round runs each program once in each way, in an order that rotates; ratios are of runs of one
+round. Time in collectives is the mean of the ranks' times in them, the total what the slowest rank takes for all steps.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from emulated import run_program
@@ -32,43 +33,69 @@ PLACES = {"node": (4, 0), "cluster": (8, 8)}  # ranks, emulated nodes
 
 @dataclass(frozen=True)
 class Application:
-    """`times` has of the program's JSON what `metrics` names, in seconds."""
+    """`times` finds in what the program writes to a file what `metrics` names, in seconds."""
 
     name: str
     words: tuple[str, ...]
     file_option: str
     metrics: tuple[str, ...]
-    times: Callable[[dict[str, Any]], list[float]]
+    times: Callable[[str], list[float]]
+
+
+def loop_time(log: str) -> list[float]:
+    """Of LAMMPS's log."""
+    found = re.search(r"^Loop time of (\S+) on", log, re.MULTILINE)
+    if found is None:
+        raise SystemExit(f"LAMMPS has not ended well; its log ends with\n{log[-500:]}")
+    return [float(found.group(1))]
+
+
+def fft_times(text: str) -> list[float]:
+    result = json.loads(text)
+    return [float(np.sum(result[key][1:])) for key in ("elapsed_time_s", "iteration_s")]
+
+
+def asp_times(text: str) -> list[float]:
+    result = json.loads(text)
+    return [result["communication_s"], result["total_s"]]
 
 
 BINARIES = REPOSITORY / "build/bin"
+LAMMPS = shutil.which("lmp") or "lmp"
 APPLICATIONS = (
     Application(
         "FFT (apps/fft)",
         (str(BINARIES / "stretto-fft-openmpi"), "--iterations", "100"),
         "--json",
         ("in gathers", "in all"),
-        lambda result: [float(np.sum(result[key][1:])) for key in ("elapsed_time_s", "iteration_s")],
+        fft_times,
     ),
     Application(
         "all shortest paths (apps/asp)",
         (str(BINARIES / "stretto-asp-openmpi"), "--vertices", "4096", "--steps", "200"),
         "--json",
         ("in broadcasts", "in all"),
-        lambda result: [result["communication_s"], result["total_s"]],
+        asp_times,
     ),
     Application(
         "training (apps/training)",
         (sys.executable, str(REPOSITORY / "apps/training/train.py"), "--steps", "60"),
         "--out",
         ("in all",),
-        lambda result: [float(np.sum(result["step_seconds"][1:]))],
+        lambda text: [float(np.sum(json.loads(text)["step_seconds"][1:]))],
+    ),
+    Application(
+        "LAMMPS",
+        (LAMMPS, "-in", str(Path(__file__).with_name("lennard_jones.lammps"))),
+        "-log",
+        ("in all",),
+        loop_time,
     ),
 )
 
 
-def run_here(application: Application, ranks: int, settings: dict[str, str] | None) -> dict[str, Any]:
-    """What the program writes, run on this node; `settings` of STRETTO_*, None: without Stretto."""
+def run_here(application: Application, ranks: int, settings: dict[str, str] | None) -> list[float]:
+    """By metric, in seconds, on this node; `settings` of STRETTO_*, None: without Stretto."""
     with tempfile.TemporaryDirectory(prefix="stretto-applications-") as folder:
         file = Path(folder) / "result.json"
         stretto = [] if settings is None else [sys.executable, "-m", "stretto", "run", "--"]
@@ -78,8 +105,7 @@ def run_here(application: Application, ranks: int, settings: dict[str, str] | No
             job_environment() | {"OPENBLAS_NUM_THREADS": "1"} | (settings or {}),
             LIMIT_S,
         )
-        result: dict[str, Any] = json.loads(file.read_text())
-        return result
+        return application.times(file.read_text())
 
 
 def run_once(application: Application, place: str, way: str) -> list[float]:
@@ -87,16 +113,17 @@ def run_once(application: Application, place: str, way: str) -> list[float]:
     ranks, nodes = PLACES[place]
     settings = WAYS[way]
     if nodes == 0:
-        return application.times(run_here(application, ranks, settings))
-    result = run_program(
+        return run_here(application, ranks, settings)
+    times: list[float] = run_program(
         list(application.words),
         nodes=nodes,
         rate="1gbit",
         options=["--stretto"] if settings is not None else [],
         settings={"OPENBLAS_NUM_THREADS": "1"} | (settings or {}),
         file_option=application.file_option,
+        read=application.times,
     )
-    return application.times(result)
+    return times
 
 
 def main() -> int:
@@ -105,6 +132,7 @@ def main() -> int:
     parser.add_argument("--only", choices=list(PLACES), help="leave the other place out")
     options = read_options(parser)
     require(BINARIES / "stretto-fft-openmpi", BINARIES / "stretto-asp-openmpi")
+    require(Path(LAMMPS), made_by="apt-get install lammps")
     ways = list(WAYS)
     rows = []
     for place in [options.only] if options.only else list(PLACES):

@@ -158,7 +158,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   buffer = calloc((size_t)size + 1, kLarge);
-  if (buffer == NULL) MPI_Abort(MPI_COMM_WORLD, 3);
+  if (buffer == NULL) return MPI_Abort(MPI_COMM_WORLD, 3);
   static char line[1 << 16]; /* printed at once, or the lines of two ranks would mix */
   setvbuf(stdout, line, _IOFBF, sizeof line);
   printf("{\"rank\":%d,", rank);

@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
         }
         for (int way = 0; way < 2; way++)
           PMPI_Reduce(took[way], most[way], calls, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-        if (rank != 0) continue;
+        if (file == NULL) continue;
         fprintf(file, "{\"collective\": \"%s\", \"bytes\": %d, \"offset\": %d", kNames[kind], kBytes[length], offset);
         for (int way = 0; way < 2; way++) {
           fprintf(file, ", \"%s_us\": [", kWays[way]);

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -84,10 +85,12 @@ def run_program(
     options: list[str],
     settings: dict[str, str],
     file_option: str = "--json",
+    read: Callable[[str], Any] = json.loads,
 ) -> Any:
-    """What a program writes to the file that `file_option` names; `options` are of `stretto cluster run`."""
+    """What `read` makes of the text that a program writes to the file that `file_option` names; `options` are of
+    `stretto cluster run`."""
     with tempfile.TemporaryDirectory(prefix="stretto-emulated-") as folder:
         output = Path(folder) / "result.json"
         command = [sys.executable, "-m", "stretto", "cluster", "run", "--nodes", str(nodes), "--rate", rate, *options]
         run_limited([*command, "--", *program, file_option, str(output)], os.environ | settings, _PROGRAM_LIMIT_S)
-        return json.loads(output.read_text())
+        return read(output.read_text())

@@ -222,7 +222,10 @@ static void measure(FILE* file, long bytes, long common_units, int iterations, i
   count = (int)(bytes / (long)sizeof(double));
   input = calloc((size_t)size * (size_t)count + 1, sizeof(double));
   output = calloc((size_t)size * (size_t)count + 1, sizeof(double));
-  if (all == NULL || input == NULL || output == NULL) MPI_Abort(MPI_COMM_WORLD, 3);
+  if (all == NULL || input == NULL || output == NULL) {
+    MPI_Abort(MPI_COMM_WORLD, 3);
+    exit(3);
+  }
   memset(mine, 0, sizeof mine);
   const long own_units = 1 + (long)(pure_seconds() / unit_s);
   const int modes = common_units > 0 ? kModeCount : kOwnModes;
@@ -232,7 +235,7 @@ static void measure(FILE* file, long bytes, long common_units, int iterations, i
     for (int time = 0; time < kTimes; time++) ((double*)&mine[at])[time] += ((const double*)&times)[time] / iterations;
   }
   MPI_Gather(mine, kModeCount * kTimes, MPI_DOUBLE, all, kModeCount * kTimes, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  if (rank == 0) {
+  if (file != NULL) {
     fprintf(file, "{\"bytes\":%ld,\"units\":%ld,\"modes\":{", bytes, own_units);
     write_modes(file, all, modes);
     fprintf(file, "}}\n");

@@ -245,7 +245,7 @@ bool begins_with_any(std::string_view text, std::span<const std::string_view> st
 }
 bool ends_closely(std::string_view text) {
   const bool digit = !text.empty() && text.back() >= '0' && text.back() <= '9';
-  return digit || text.ends_with("n") || text.ends_with("N");
+  return digit || text.ends_with('n') || text.ends_with('N');
 }
 
 Piece product_of(const Piece& a, const Piece& b) {

@@ -44,7 +44,7 @@ bool divides(const Units& units) {
 }
 
 std::optional<Units> find_units(const Topology& topology, std::span<const int> ranks) {
-  const Units nodes = units_of(ranks, [&](int rank) { return unit_of_level(topology, rank, Level::node); });
+  Units nodes = units_of(ranks, [&](int rank) { return unit_of_level(topology, rank, Level::node); });
   if (divides(nodes)) return nodes;
   const bool within_a_node = nodes.size() < 2 || nodes.front() == nodes.back();
   // Within a node from the largest parts down, above it from the smallest switches up. Nodes may be at several depths.
@@ -53,7 +53,7 @@ std::optional<Units> find_units(const Topology& topology, std::span<const int> r
   for (int step = 0; step < topology.greatest_distance(); ++step) {
     const int depth = within_a_node ? deepest + 1 + step : deepest - 1 - step;
     if (depth < 1 || depth > topology.greatest_distance()) break;
-    const Units parts = units_of(ranks, [&](int rank) { return unit_at_depth(topology, rank, depth); });
+    Units parts = units_of(ranks, [&](int rank) { return unit_at_depth(topology, rank, depth); });
     if (divides(parts)) return parts;
   }
   return std::nullopt;

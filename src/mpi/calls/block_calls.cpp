@@ -127,7 +127,8 @@ const Call& DistributionCall::begin() {
   call_.count = own_bytes_;
   call_.blocks = all_.blocks();
   std::byte* all = all_.is_there() ? all_.data() : nullptr;
-  std::byte* own = own_ ? own_->data() : all + own_at_;
+  std::byte* own = own_ ? own_->data() : nullptr;
+  if (!own_ && all != nullptr) own = all + own_at_;
   call_.input = scatter ? all : own;
   call_.output = scatter ? own : all;
   return call_;

@@ -78,8 +78,10 @@ int KnownCalls::pass_on(const NativeCall& native, const Known& known, const Oper
   }
   const ReentryGuard guard;
   const int result = native();
-  if (engine != nullptr) engine->meet(collective, bytes);
-  if (experience != nullptr && experience->is_noted() && !engine->is_revoked()) experience->end();
+  if (engine != nullptr) {
+    engine->meet(collective, bytes);
+    if (experience != nullptr && experience->is_noted() && !engine->is_revoked()) experience->end();
+  }
   Runtime::get().count(collective, nullptr);
   return result;
 }
