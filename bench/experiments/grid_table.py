@@ -23,17 +23,16 @@ AHEAD = 0.95
 
 
 def place_of(grid: dict[str, Any]) -> str:
-    """Ranks, nodes and the link between them, and the launcher where it is not the one on PATH."""
+    """Ranks, nodes and the link between them."""
     nodes = f" on {grid['nodes']} nodes, {grid['rate']}" if grid["nodes"] else ""
-    launcher = grid["mpirun"].split()[0]
-    return f"{grid['ranks']}{nodes}{'' if launcher == 'mpirun' else f' ({launcher})'}"
+    return f"{grid['ranks']}{nodes}"
 
 
 def main() -> int:
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    headings = ("ranks", "cells", "ahead", "behind", "mean", "the worst")
-    table = make_table("default / the MPI library's own choice", headings, left=("ranks", "the worst"))
+    headings = ("file", "ranks", "cells", "ahead", "behind", "mean", "the worst")
+    table = make_table("default / the MPI library's own choice", headings, left=("file", "ranks", "the worst"))
     for file in map(Path, sys.argv[1:]):
         grid = json.loads(file.read_text())
         cells = grid["cells"]
@@ -42,9 +41,9 @@ def main() -> int:
         mean = math.exp(sum(math.log(cell["to_native"][0]) for cell in cells) / len(cells))
         worst = max(cells, key=lambda cell: cell["to_native"][1])  # beyond doubt
         described = f"{worst['collective']} {format_size(worst['bytes'])}, {worst['arrival']}"
-        table.add_row(place_of(grid), str(len(cells)), str(ahead), str(behind), f"{mean:.2f}",
+        table.add_row(file.stem, place_of(grid), str(len(cells)), str(ahead), str(behind), f"{mean:.2f}",
                       f"{with_interval(*worst['to_native'])} {described}")  # fmt: skip
-    make_console(160).print(table)
+    make_console(180).print(table)
     return 0
 
 
