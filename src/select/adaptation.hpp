@@ -27,15 +27,11 @@
 #include <cstdint>
 #include <span>
 
-#include "select/mean_cost.hpp"
+#include "select/known_arms.hpp"
+#include "select/promise_account.hpp"
+#include "select/seen_calls.hpp"
 
 namespace stretto {
-
-/// What the ranks have seen of a call, together.
-struct SeenCall {
-  std::int64_t skew_ns = 0;  // from the first arrival to the last
-  std::int64_t cost_ns = 0;  // from the last arrival to the last exit; see SightView::seen
-};
 
 /// How far apart ranks arrive, measured by what a native call takes: the MIF of Alizadeh 2021, 7.2.6.
 enum class ArrivalClass : std::uint8_t { balanced, uneven, far_apart };
@@ -46,7 +42,7 @@ ArrivalClass arrivals_of(double apart, ArrivalClass before = ArrivalClass::balan
 
 class Adaptation {
  public:
-  enum class Arm : std::uint8_t { native, ours };
+  using Arm = stretto::Arm;
 
   static constexpr double kBehind = 0.01;     // of native's total
   static constexpr double kOverhead = 0.005;  // the same
@@ -62,9 +58,8 @@ class Adaptation {
   static constexpr int kPatience = 4;         // calls, from one question whether a late lesson may come to the next
   static constexpr int kLooks = 8;            // measured calls of a rest
   static constexpr std::size_t kMostMeasured = 2 * kBlock * kMostPairs + kLooks;  // calls of a cycle
-  static constexpr int kCandidates = 3;                                           // of Stretto's arm
 
-  using Costs = std::array<MeanCost, 1 + kCandidates>;  // native's, and those of Stretto's candidates
+  using Costs = KnownArms::Costs;
   /// What is known of the arms under one arrival class.
   struct LearntOfClass {
     Costs costs{};
@@ -138,40 +133,10 @@ class Adaptation {
   Savings savings() const { return savings_; }
 
  private:
-  // What our arm costs in terms of native's, at least and at most.
-  struct Ratio {
-    double value;
-    double low;
-    double high;
-    bool is_clear() const { return high < 1 || low > 1; }
-  };
-  // What calls take at rest, by the logarithm of the median, and by how much of late it was above and below.
-  struct Level {
-    double mean = 0;
-    int rests = 0;
-    double above = 0;
-    double below = 0;
-  };
-  struct Rest {
-    bool changed = false;
-    double dearer = 1;  // than it was
-  };
   // Of one arrival class.
-  struct Knowledge {
-    Costs costs{};
-    int candidate = 0;              // that is our arm
-    std::array<Level, 2> levels{};  // by arm
-    double native_ns = 0;           // of a call
-    int free = kFree;               // calls whose cost is not counted yet
+  struct Knowledge : KnownArms {
+    int free = kFree;  // calls whose cost is not counted yet
     int later_trials = 0;
-    const MeanCost& native() const { return costs.front(); }
-    MeanCost& ours(int which) { return costs[1 + static_cast<std::size_t>(which)]; }
-    const MeanCost& ours(int which) const { return costs[1 + static_cast<std::size_t>(which)]; }
-    const MeanCost& of(Arm arm) const { return arm == Arm::native ? native() : ours(candidate); }
-    bool trusted() const;
-    Ratio ratio(int which) const;
-    Ratio ratio() const { return ratio(candidate); }
-    void choose_candidate(const Knowledge& of_cycle);
   };
 
   struct Trial {
@@ -192,13 +157,11 @@ class Adaptation {
   int candidate_of_trial(int call) const;
   int candidates() const { return candidates_[static_cast<std::size_t>(class_)]; }
   void note(std::span<const SeenCall> rest, std::span<const SeenCall> trial, Knowledge& knowledge, bool ours) const;
-  Rest note_rest(std::span<const SeenCall> rest, Knowledge& knowledge) const;
-  void charge(const Rest& rest);
+  double excess_ns(std::span<const SeenCall> trial) const;
+  void charge(const RestCost& rest, std::span<const SeenCall> trial);
   Cycle first_cycle(const Knowledge& knowledge) const;
-  // With a third of what is promised: what is known of both arms are estimates.
-  double budget_ns() const { return kBehind / 3 * native_total_ns_ - owed_ns_; }
-  void plan(Knowledge& knowledge, bool moved, const Rest& before);
-  Cycle wanted_cycle(Knowledge& knowledge, bool moved, const Rest& before) const;
+  void plan(Knowledge& knowledge, bool moved, const RestCost& before);
+  Cycle wanted_cycle(Knowledge& knowledge, bool moved, const RestCost& before) const;
   Trial later_trial(Knowledge& knowledge) const;
   void plan_counted(const Knowledge& knowledge, const Cycle& wanted);
 
@@ -226,8 +189,8 @@ class Adaptation {
   ArrivalClass class_ = ArrivalClass::balanced;
   bool is_class_known_ = false;
   std::int64_t ours_ = 0;
-  double native_total_ns_ = 0;  // that all calls would have taken natively
-  double owed_ns_ = 0;          // by which they have cost more, most of what is not sure included
+  // With a third of what is promised, and as much for debts: what is known of both arms are estimates.
+  PromiseAccount account_{kBehind / 3};
   Savings savings_;
 };
 

@@ -86,7 +86,7 @@ Learnt read_learnt(MeasuredTable& entry) {
     if (!entry.has(kArrivals[at])) continue;
     MeasuredTable of_class = entry.table(kArrivals[at]);
     learnt.classes[at].native_ns = static_cast<double>(of_class.number("native_ns", 1, kMostNs));
-    learnt.classes[at].candidate = static_cast<int>(of_class.number("candidate", 0, Adaptation::kCandidates - 1));
+    learnt.classes[at].candidate = static_cast<int>(of_class.number("candidate", 0, kCandidates - 1));
     for (std::size_t arm = 0; arm < std::size(kArms); ++arm) {
       if (arm < 2 || of_class.has(kArms[arm])) learnt.classes[at].costs[arm] = read_cost(of_class.table(kArms[arm]));
     }

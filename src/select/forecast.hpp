@@ -108,7 +108,7 @@ class Forecast {
   static constexpr std::size_t kClassesADoubling = 4;
   static constexpr std::size_t kClasses = 48 * kClassesADoubling;  // the last one has all that is longer
   // The best first; nullptr is the MPI library's own, or that there are no more.
-  using Ranking = std::array<const Algorithm*, Adaptation::kCandidates>;
+  using Ranking = std::array<const Algorithm*, kCandidates>;
   using Choices = std::array<std::optional<Ranking>, kClasses>;
   using Tables = std::array<std::unique_ptr<Choices>, 2 * std::size(kCollectives)>;
   static std::optional<Ranking>& cell_of(Tables& tables, Collective collective, std::size_t bytes, bool commutative);

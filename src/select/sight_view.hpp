@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "board/sights.hpp"
-#include "select/adaptation.hpp"
+#include "select/seen_calls.hpp"
 
 namespace stretto {
 

@@ -1,5 +1,4 @@
-// Adaptation: seeded programs of 10 000 calls, whose arrivals change every 500; what native and Stretto's algorithm
-// take under each pattern is given, with noise, and hidden from the one that chooses.
+// Adaptation: what it takes up and leaves in seeded programs, and what it does from call to call.
 
 #include "select/adaptation.hpp"
 
@@ -7,152 +6,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "select/earlier_runs.hpp"
+#include "select/seeded_program.hpp"
 #include "select/sight_view.hpp"
 
 namespace stretto {
 namespace {
-
-constexpr int kCalls = 10'000;
-constexpr int kSame = 500;  // calls
-
-// How ranks arrive, and what calls then take.
-struct Pattern {
-  double skew_ns;
-  double native_ns;
-  double ours_ns;
-  std::vector<double> rivals_ns{};  // what Stretto's other candidates take
-};
-
-struct Outcome {
-  double played = 0;  // of what native takes, in all
-  double oracle = 0;  // the same of the better arm in each pattern
-  double worst = 0;   // played so far to native so far, at the worst moment
-  std::int64_t ours = 0;
-  std::int64_t early_ours = 0;  // of the first 100 calls
-  Adaptation::Learnt learnt;
-  double saved_ns = 0;  // by which all calls cost less than native
-  double native_ns = 0;
-  Adaptation::Savings says;
-};
-
-// What the first calls under each pattern cost more is not counted in `worst`: there it is learnt what they cost.
-constexpr int kUncounted = 100;
-
-// Ranks that share their memory learn soon, others later.
-constexpr int kSoon = Adaptation::kInMemory;
-constexpr int kLater = Adaptation::kByMessages;
-
-// How the calls are, and what chooses.
-struct Setting {
-  Adaptation adaptation{kSoon};
-  double deviation = 0.3;  // of the logarithm of what calls take
-  double drifts = 0;       // by which part native and ours become slower and faster together, all the time
-  std::int64_t lesson_ns = 500;
-};
-
-Outcome run(const std::vector<Pattern>& patterns, std::uint64_t seed, const Setting& setting = {}) {
-  const double deviation = setting.deviation;
-  std::mt19937_64 random(seed);
-  std::lognormal_distribution<double> noise(-deviation * deviation / 2, deviation);  // mean 1
-  std::bernoulli_distribution preempted(0.005);
-  Adaptation adaptation = setting.adaptation;
-  std::vector<SeenCall> seen, told;
-  std::vector<int> calls_under(patterns.size());
-  std::size_t pattern = 0;
-  double native = 0, played = 0, best = 0, excess = 0;
-  Outcome outcome;
-  for (int call = 0; call < kCalls; ++call) {
-    if (call % kSame == 0) pattern = random() % patterns.size();
-    const Pattern& now = patterns[pattern];
-    const double drift = 1 + setting.drifts * std::sin(call / 300.0);
-    const double native_takes = drift * now.native_ns;
-    const auto candidate = static_cast<std::size_t>(adaptation.candidate());
-    const double ours_takes = candidate == 0 ? now.ours_ns : now.rivals_ns.at(candidate - 1);
-    const double takes = adaptation.arm() == Adaptation::Arm::ours ? drift * ours_takes : native_takes;
-    if (adaptation.is_measured()) {
-      const double seen_ns = takes * noise(random) * (preempted(random) ? 30 : 1);
-      seen.push_back({static_cast<std::int64_t>(now.skew_ns * noise(random)), static_cast<std::int64_t>(seen_ns)});
-    }
-    native += native_takes;
-    played += takes;
-    double least = std::min(now.native_ns, now.ours_ns);
-    for (const double rival_ns : now.rivals_ns) least = std::min(least, rival_ns);
-    best += drift * least;
-    if (call + 1 == 100) outcome.early_ours = adaptation.ours();
-    const double more = takes - native_takes;
-    excess += ++calls_under[pattern] > kUncounted ? more : std::min(more, 0.0);
-    outcome.worst = std::max(outcome.worst, 1 + excess / native);
-    switch (adaptation.pass(true)) {
-      case Adaptation::Due::nothing:
-        break;
-      case Adaptation::Due::exchange:
-        told.swap(seen);
-        seen.clear();
-        break;
-      case Adaptation::Due::lesson:
-        adaptation.learn(told, setting.lesson_ns);
-        break;
-    }
-  }
-  outcome.played = played / native;
-  outcome.oracle = best / native;
-  outcome.ours = adaptation.ours();
-  outcome.learnt = adaptation.learnt();
-  outcome.saved_ns = native - played;
-  outcome.native_ns = native;
-  outcome.says = adaptation.savings();
-  return outcome;
-}
-
-constexpr int kSeeds = 100;
-
-// Of how many runs the promise was broken, and by how much at worst.
-struct Promise {
-  int broken = 0;
-  double worst = 0;
-};
-Promise run_programs(const Setting& setting) {
-  const std::vector<std::vector<Pattern>> programs = {
-      {{100, 1000, 1100}, {5000, 1000, 500}, {50'000, 1200, 300}},  // better where ranks are uneven
-      {{100, 1000, 2000}},                                          // never better
-      {{100, 1000, 1100}},
-      {{100, 1000, 600}},  // always
-      {{100, 1000, 990}},  // by what no noise lets anybody see
-      {{100, 1000, 1020}},
-      {{5000, 1000, 1500}, {50'000, 1000, 700}},
-      {{100, 1000, 500}, {100, 1000, 2000}},  // which the arrivals do not tell
-  };
-  Promise promise;
-  for (const std::vector<Pattern>& program : programs) {
-    for (int seed = 0; seed < kSeeds; ++seed) {
-      const Outcome outcome = run(program, static_cast<std::uint64_t>(seed), setting);
-      promise.worst = std::max(promise.worst, outcome.worst);
-      if (outcome.worst > 1 + Adaptation::kBehind) ++promise.broken;
-    }
-  }
-  return promise;
-}
-
-TEST(Adaptation, IsNeverMoreThanAPercentBehind) {
-  const Promise promise = run_programs({.deviation = 0.3});
-  EXPECT_EQ(promise.broken, 0) << "of 800 runs, at worst " << promise.worst;
-}
-
-// Calls of some us on ranks that share cores: what they take differs by as much as here.
-TEST(Adaptation, IsSeldomMoreBehindWhereCallsDifferALot) {
-  const Promise promise = run_programs({.deviation = 0.7});
-  EXPECT_LE(promise.broken, 8) << "of 800 runs, at worst " << promise.worst;
-}
-
-TEST(Adaptation, IsNotLedAstrayByDrift) {
-  const Promise promise = run_programs({.deviation = 0.3, .drifts = 0.5});
-  EXPECT_LE(promise.broken, 2) << "of 800 runs, at worst " << promise.worst;
-}
 
 TEST(Adaptation, TakesUpWhatIsBetter) {
   for (const int learn_after : {kSoon, kLater}) {
@@ -162,12 +24,6 @@ TEST(Adaptation, TakesUpWhatIsBetter) {
       EXPECT_LE(outcome.played, 0.72) << "seed " << seed;
     }
   }
-}
-
-Adaptation among_three(int learn_after = kSoon) {
-  Adaptation adaptation(learn_after, learn_after == kSoon);
-  adaptation.choose_among({3, 3, 3}, false);
-  return adaptation;
 }
 
 // Whether the first, the second or the third of Stretto's is the best.
@@ -186,24 +42,6 @@ TEST(Adaptation, TakesUpTheBestCandidate) {
                              << ": half of what there is to gain";
     }
   }
-}
-
-TEST(Adaptation, KeepsThePromiseAmongCandidates) {
-  const std::vector<std::vector<Pattern>> programs = {{{100, 1000, 1100, {1200, 2000}}},
-                                                      {{100, 1000, 990, {1020, 1500}}},
-                                                      {{100, 1000, 600, {2000, 3000}}},
-                                                      {{100, 1000, 2000, {1100, 600}}},
-                                                      {{100, 1000, 500, {900, 1200}}, {100, 1000, 2000, {900, 1100}}}};
-  int broken = 0;
-  double worst = 0;
-  for (const std::vector<Pattern>& program : programs) {
-    for (int seed = 0; seed < kSeeds; ++seed) {
-      const Outcome outcome = run(program, static_cast<std::uint64_t>(seed), {among_three()});
-      worst = std::max(worst, outcome.worst);
-      if (outcome.worst > 1 + Adaptation::kBehind) ++broken;
-    }
-  }
-  EXPECT_EQ(broken, 0) << "of 500 runs, at worst " << worst;
 }
 
 TEST(Adaptation, LeavesWhatIsWorse) {

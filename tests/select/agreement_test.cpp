@@ -78,7 +78,7 @@ Adaptation::Learnt random_lessons(Random& random) {
           {static_cast<double>(below(random, 300)), ns, ns / 2, static_cast<double>(below(random, 2000)) / 1e3});
     }
     known.native_ns = known.costs.front().summary().mean_ns;
-    known.candidate = static_cast<int>(below(random, Adaptation::kCandidates));
+    known.candidate = static_cast<int>(below(random, kCandidates));
   }
   return learnt;
 }
