@@ -53,8 +53,8 @@ def samples_of(size: dict[str, Any]) -> dict[str, Samples]:
     }
 
 
-def what_ran(size: dict[str, Any]) -> dict[str, list[str]]:
-    """The algorithms that have served the calls of each algorithm that was asked for; of what `run_bench` returned."""
+def what_ran(size: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """How many calls of each algorithm that was asked for each algorithm has served; of what `run_bench` returned."""
     return {name: entry["ran"] for name, entry in size["summary"]["algorithms"].items()}
 
 

@@ -105,6 +105,8 @@ class Board {
     own_memory_ = std::move(own_memory);
   }
   std::size_t pool_window() const { return pool_ == nullptr ? 0 : pool_->window(); }
+  /// Which half of it the next call takes.
+  std::size_t next_half_of_pool() const { return (call_ + 1) & 1U; }
 
   // --- one call ---
   /// Begins the next call, a new message or the next part of one. Before anything shared is touched, may_enter() must

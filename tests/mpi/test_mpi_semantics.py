@@ -156,6 +156,15 @@ def test_a_root_is_through_with_many_broadcasts_before_anybody_comes(compiled: C
     run_mpi(compiled("mpi/early_broadcasts.c"), ranks, stretto_env(bcast="arrival_copy")).check()
 
 
+@pytest.mark.parametrize("settings_of_scatter", ({}, {"scatter": "arrival_copy"}), ids=("default", "forced"))
+@pytest.mark.parametrize("ranks", (2, 3, 8))
+def test_memory_for_long_scatters_is_made_when_they_are_many(
+    compiled: Compiled, ranks: int, settings_of_scatter: dict[str, str]
+) -> None:
+    """Not where the algorithm was asked for."""
+    run_mpi(compiled("mpi/long_scatters.c"), ranks, stretto_env(**settings_of_scatter)).check()
+
+
 @pytest.mark.parametrize("ranks", (2, 3))
 def test_a_pool_that_is_not_used_is_given_back(compiled: Compiled, ranks: int) -> None:
     run_mpi(compiled("mpi/idle_pool.c"), ranks, loading_env("default")).check()

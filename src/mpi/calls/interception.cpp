@@ -64,14 +64,25 @@ bool Interception::is_left_by(Experience::Front& experience) {
   return experience.arm() == Adaptation::Arm::native;
 }
 
+std::size_t Interception::bytes_in_pool(const Algorithm& algorithm, const CallOutline& call) const {
+  const int ranks = communicator_->size;
+  if (!algorithm.needs_pool(call.bytes(), ranks)) return 0;
+  return algorithm.messages_in_pool(ranks, communicator_->engine->shared_nodes().at_least_one()) * call.bytes();
+}
+
+// Whether the MPI library is to serve it until such calls are known to be many. In a scatter one rank makes all pages
+// of the pool, one by one, which takes five times as long as the calls that follow (docs/decisions/0043). Where
+// experience chooses it has seen that.
+bool Interception::is_left_for_now(const CallOutline& call) {
+  if (collective_ != Collective::scatter || experience_ != nullptr) return false;
+  const std::size_t bytes = bytes_in_pool(*algorithm_, call);
+  return bytes != 0 && !communicator_->engine->is_worth_pool(bytes);
+}
+
 // Collective, where a pool is to be made. False, on all ranks alike, if it cannot be had.
 bool Interception::provide_memory(const Algorithm& algorithm, const CallOutline& call) {
   Engine& engine = *communicator_->engine;
-  const int ranks = communicator_->size;
-  if (algorithm.needs_pool(call.bytes(), ranks)) {
-    const int nodes = engine.shared_nodes().at_least_one();
-    return engine.ensure_pool(algorithm.messages_in_pool(ranks, nodes) * call.bytes());
-  }
+  if (const std::size_t bytes = bytes_in_pool(algorithm, call); bytes != 0) return engine.ensure_pool(bytes);
   engine.pass_without_pool(collective_, call.bytes());
   return true;
 }
@@ -180,6 +191,10 @@ bool Interception::select_anew(const CallOutline& call) {
     }
     if (algorithm_ == nullptr) {
       keep_native(call);
+      break;
+    }
+    if (attempt == 0 && !forced && is_left_for_now(call)) {
+      algorithm_ = nullptr;
       break;
     }
     enter(*engine, call);

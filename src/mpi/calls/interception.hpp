@@ -106,6 +106,8 @@ class Interception {
   bool is_plain(const CallOutline& call) const;
   bool may_keep() const;
   inline LatestChoices::Question question_of(const CallOutline& call) const;
+  bool is_left_for_now(const CallOutline& call);
+  std::size_t bytes_in_pool(const Algorithm& algorithm, const CallOutline& call) const;
   inline bool is_left_by_experience(const CallOutline& call);
   inline bool is_left_by(Experience::Front& experience);
   inline bool provide_memory(const Algorithm& algorithm, const CallOutline& call);

@@ -47,6 +47,8 @@ class Engine {
 
   /// See NodeShare.
   bool ensure_pool(std::size_t bytes);
+  /// See NodeShare::is_worth_pool.
+  bool is_worth_pool(std::size_t bytes) { return share_ == nullptr || share_->is_worth_pool(bytes); }
   /// The program has come to a call that uses no pool. Now and then an idle one is given back.
   void pass_without_pool(Collective collective, std::size_t bytes) {
     if (++calls_without_pool_ % kCallsBetweenLooks == 0 && share_ != nullptr && meets_all(collective, bytes))

@@ -33,9 +33,15 @@ CountedSegment::~CountedSegment() {
   if (counted_by_ != nullptr) counted_by_->give_back(segment_.bytes());
 }
 
-void NodePool::used() {
+void NodePool::use(std::size_t half, std::size_t bytes) {
   latest_use_ns = monotonic_ns();
   is_placed = true;
+  auto& [used, mapped] = halves_[half];
+  if (const std::size_t placed = std::min(bytes, used); placed > mapped) {
+    segment.map_placed(half * pool.window() + mapped, placed - mapped);
+    mapped = placed;
+  }
+  used = std::max(used, bytes);
 }
 
 void NodePool::give_back_if_idle() {
@@ -43,6 +49,7 @@ void NodePool::give_back_if_idle() {
   if (!is_placed || monotonic_ns() - latest_use_ns < kIdleNs || !pool.is_left()) return;
   segment.give_pages_back();
   is_placed = false;
+  halves_ = {};
 }
 
 std::size_t NodeMemory::wanted_limit(std::optional<std::size_t> set) {

@@ -7,6 +7,8 @@
 
 #include <mpi.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -40,6 +42,7 @@ class CountedSegment {
   shm::SegmentName name() const { return segment_.name(); }
   void close_descriptor() { segment_.close_descriptor(); }
   void give_pages_back() { segment_.give_pages_back(); }
+  void map_placed(std::size_t first, std::size_t bytes) { segment_.map_placed(first, bytes); }
 
  private:
   NodeMemory* counted_by_ = nullptr;
@@ -53,13 +56,22 @@ struct NodePool {
   std::int64_t latest_use_ns = 0;  // of this process
   bool is_placed = false;          // there may be pages
 
-  void used();
+  /// This rank is about to use `bytes` bytes of a half.
+  void use(std::size_t half, std::size_t bytes);
   /// Gives its pages back if it has not been used for a second. No other rank may be about to use it.
   void give_back_if_idle();
   void move_to(CountedSegment larger) {  // no rank is in a call
     segment = std::move(larger);
     pool = {segment.memory(), segment.bytes()};
+    halves_ = {};
   }
+
+ private:
+  struct Half {
+    std::size_t used_bytes = 0;    // by calls that this process has taken part in: there are pages
+    std::size_t mapped_bytes = 0;  // of these, in this process
+  };
+  std::array<Half, 2> halves_{};
 };
 
 class NodeMemory {

@@ -13,6 +13,8 @@ namespace stretto::mpi {
 namespace {
 
 constexpr std::size_t kSmallestPool = std::size_t{4} << 20;
+constexpr std::size_t kLongPool = std::size_t{4} << 20;       // bytes of one call: below, the pages are few
+constexpr int kAskedBefore = 16;                              // times
 constexpr std::size_t kLargestPool = std::size_t{128} << 20;  // longer messages go through it in parts
 
 // Says once a process, and from one of the ranks only, why there is no shared memory.
@@ -192,11 +194,24 @@ CountedSegment NodeShare::share(std::size_t bytes, const char* purpose) {
   return segment;
 }
 
+std::size_t NodeShare::pool_for(std::size_t bytes) const {
+  return std::min(std::max(std::bit_ceil(2 * bytes), kSmallestPool), largest_pool_);
+}
+
+bool NodeShare::is_worth_pool(std::size_t bytes) {
+  if (bytes < kLongPool || pool_bytes_ >= pool_for(bytes)) return true;
+  return ++asked_for_pool_ > kAskedBefore;
+}
+
 bool NodeShare::ensure_pool(std::size_t bytes) {
-  const std::size_t wanted = std::min(std::max(std::bit_ceil(2 * bytes), kSmallestPool), largest_pool_);
+  const std::size_t wanted = pool_for(bytes);
   if (largest_pool_ == 0) return false;
-  if (pool_ != nullptr) pool_->used();
-  if (pool_bytes_ >= wanted) return true;
+  if (pool_bytes_ < wanted && !grow_pool(wanted)) return false;
+  pool_->use(board_->next_half_of_pool(), std::min(bytes, pool_->pool.window()));
+  return true;
+}
+
+bool NodeShare::grow_pool(std::size_t wanted) {
   if (pool_ == nullptr) {
     // On several nodes others could have made the pool of one longer than those of the rest.
     pool_ = world_.memory().pool_of(members_.real_mates, is_one_node() && world_.calls_come_in_order());
@@ -214,7 +229,6 @@ bool NodeShare::ensure_pool(std::size_t bytes) {
   if (wanted >= 2 * Board::kMinChunkBytes) segment = share(wanted, "long messages");
   if (segment) {
     pool_->move_to(std::move(segment));
-    pool_->used();
     pool_bytes_ = wanted;
   } else {
     largest_pool_ = pool_bytes_;

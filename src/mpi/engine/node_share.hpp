@@ -57,6 +57,9 @@ class NodeShare {
   /// Makes room in the pool for `bytes` bytes of one call, as far as the bound of the node allows. Collective; false,
   /// on all ranks alike, if there is no pool after, or where `watch` has found that the others do not come.
   bool ensure_pool(std::size_t bytes);
+  /// Whether the pool has such room, or so many calls have asked for it by this that it is worth its pages, which take
+  /// longer to make than to fill. On all ranks alike, where all ask.
+  bool is_worth_pool(std::size_t bytes);
   /// Gives the pool's pages back if it is idle. This rank is about to begin a call that uses no pool, and that nobody
   /// ends before all have begun it: so nobody is beyond it.
   void give_back_idle_pool() {
@@ -81,6 +84,8 @@ class NodeShare {
   template <class Value>
   std::vector<Value> gather(const Value& mine);
   std::optional<int> find_least(int value);
+  std::size_t pool_for(std::size_t bytes) const;
+  bool grow_pool(std::size_t wanted);
 
   Members members_;
   World& world_;
@@ -96,6 +101,7 @@ class NodeShare {
   std::shared_ptr<NodePool> pool_;
   std::size_t pool_bytes_ = 0;  // that all ranks are known to have
   std::size_t largest_pool_ = 0;
+  int asked_for_pool_ = 0;  // times, for one larger than there is
 };
 
 }  // namespace stretto::mpi

@@ -23,6 +23,7 @@ bool promises_are_kept() {
 }
 
 constexpr std::size_t kTokenBytes = 64;  // behind the memory
+constexpr int kPopulateRead = 22;        // MADV_POPULATE_READ, since Linux 5.14; before, this has no effect
 
 }  // namespace
 
@@ -41,6 +42,14 @@ Segment::~Segment() {
 void Segment::close_descriptor() {
   if (descriptor_ >= 0) close(descriptor_);
   descriptor_ = -1;
+}
+
+// Where pages of a file are there, a page fault of a reader maps those about it as well, for writing too; one of a
+// writer maps one. 32 MiB that another process had written, here: copying into them takes 26 ms, so 13, mapped 8.
+void Segment::map_placed(std::size_t first, std::size_t bytes) {
+  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t begin = first / page * page;
+  madvise(memory_ + begin, first + bytes - begin, kPopulateRead);
 }
 
 void Segment::give_pages_back() {
