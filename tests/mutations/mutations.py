@@ -176,9 +176,16 @@ MUTATIONS = (
     Mutation(
         "a pool that some ranks do not have",
         "src/mpi/calls/interception.cpp",
-        "    return engine.ensure_pool(algorithm.messages_in_pool(ranks, nodes) * call.bytes());",
-        "    engine.ensure_pool(algorithm.messages_in_pool(ranks, nodes) * call.bytes());",
+        "bytes != 0) return engine.ensure_pool(bytes);",
+        "bytes != 0) engine.ensure_pool(bytes);",
         ("pytest", "tests/interposition/test_configuration.py -k test_one_rank_is_refused"),
+    ),
+    Mutation(
+        "a debt that lasts",
+        "src/select/promise_account.hpp",
+        "promised_ns() - (in_debt() ? risked_ns_ : owed_ns_)",
+        "promised_ns() - owed_ns_",
+        ("configuration_test", "Promise.*"),
     ),
     Mutation(
         "a request that ends before its call",

@@ -45,7 +45,7 @@ void Segment::close_descriptor() {
 }
 
 // Where pages of a file are there, a page fault of a reader maps those about it as well, for writing too; one of a
-// writer maps one. 32 MiB that another process had written, here: copying into them takes 26 ms, so 13, mapped 8.
+// writer maps one. 32 MiB that another process had written, here: copying into them takes 26 ms, so 13, mapped 5.
 void Segment::map_placed(std::size_t first, std::size_t bytes) {
   static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t begin = first / page * page;
