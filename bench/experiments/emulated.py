@@ -1,4 +1,4 @@
-"""Runs on emulated nodes for the benchmarks in this folder: one size of `stretto bench`, or a program of apps/."""
+"""Runs for the benchmarks in this folder, mostly on emulated nodes: one size of `stretto bench`, or a program of apps/."""
 
 from __future__ import annotations
 
@@ -27,18 +27,20 @@ def run_bench(
     collective: str,
     algorithms: list[str],
     *,
-    nodes: int,
     size: int,
     iterations: int,
     options: list[str],
+    nodes: int | None = None,
     rate: str = "1gbit",
     settings: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The JSON of its only size, in bytes, with the samples; `settings` are STRETTO_*."""
+    """The JSON of its only size, in bytes, with the samples; `settings` are STRETTO_*; without `nodes`, on this one."""
     with tempfile.TemporaryDirectory(prefix="stretto-emulated-") as folder:
         output = Path(folder) / "result.json"
         command = [sys.executable, "-m", "stretto", "bench", collective, "--algorithms", ",".join(algorithms)]
-        command += ["--nodes", str(nodes), "--rate", rate, "--sizes", str(size), "--iterations", str(iterations)]
+        command += ["--sizes", str(size), "--iterations", str(iterations)]
+        if nodes is not None:
+            command += ["--nodes", str(nodes), "--rate", rate]
         command += [*options, "--json", str(output), "--timeout", str(_BENCH_LIMIT_S)]
         run_limited(command, os.environ | (settings or {}), _BENCH_LIMIT_S + 30)
         result: dict[str, Any] = json.loads(output.read_text())["sizes"][0]

@@ -9,36 +9,25 @@ to the last exit, to the median of the native calls of its job but the first: th
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from emulated import samples_of, what_ran
+from emulated import run_bench, samples_of, what_ran
 from experiment import make_parser, read_options, write_measured
 from tables import make_console, make_table
 
 from stretto.bench.report import format_ran, format_size
 from stretto.bench.request import parse_sizes
-from stretto.launch.processes import run_limited
 
 COLLECTIVES = "allreduce,bcast,reduce,allgather,gather,scatter,alltoall"
-LIMIT_S = 120
 
 
 def first_calls(collective: str, size: int, ranks: int, calls: int) -> tuple[list[float], dict[str, int]]:
     """Of one job: the ratio of each of the default's calls, in order, and what has served them."""
-    with tempfile.TemporaryDirectory(prefix="stretto-first-") as folder:
-        output = Path(folder) / "result.json"
-        command = [sys.executable, "-m", "stretto", "bench", collective, "--algorithms", "native,default"]
-        command += ["--ranks", str(ranks), "--sizes", str(size), "--iterations", str(calls), "--warm-up", "0"]
-        run_limited([*command, "--json", str(output), "--timeout", str(LIMIT_S)], dict(os.environ), LIMIT_S + 30)
-        result = json.loads(output.read_text())["sizes"][0]
-    lags = {name: samples.exits.max(axis=1) - samples.arrivals.max(axis=1)
-            for name, samples in samples_of(result).items()}  # fmt: skip
+    options = ["--ranks", str(ranks), "--warm-up", "0"]
+    result = run_bench(collective, ["native", "default"], size=size, iterations=calls, options=options)
+    lags = {name: samples.metric("lag") for name, samples in samples_of(result).items()}
     return list(lags["default"] / np.median(lags["native"][1:])), what_ran(result)["default"]
 
 

@@ -35,7 +35,6 @@ CountedSegment::~CountedSegment() {
 
 void NodePool::use(std::size_t half, std::size_t bytes) {
   latest_use_ns = monotonic_ns();
-  is_placed = true;
   auto& [used, mapped] = halves_[half];
   if (const std::size_t placed = std::min(bytes, used); placed > mapped) {
     segment.map_placed(half * pool.window() + mapped, placed - mapped);
@@ -46,9 +45,8 @@ void NodePool::use(std::size_t half, std::size_t bytes) {
 
 void NodePool::give_back_if_idle() {
   constexpr std::int64_t kIdleNs = 1'000'000'000;
-  if (!is_placed || monotonic_ns() - latest_use_ns < kIdleNs || !pool.is_left()) return;
+  if (!has_pages() || monotonic_ns() - latest_use_ns < kIdleNs || !pool.is_left()) return;
   segment.give_pages_back();
-  is_placed = false;
   halves_ = {};
 }
 

@@ -54,7 +54,6 @@ struct NodePool {
   Pool pool;
   CountedSegment segment;
   std::int64_t latest_use_ns = 0;  // of this process
-  bool is_placed = false;          // there may be pages
 
   /// This rank is about to use `bytes` bytes of a half.
   void use(std::size_t half, std::size_t bytes);
@@ -71,6 +70,8 @@ struct NodePool {
     std::size_t used_bytes = 0;    // by calls that this process has taken part in: there are pages
     std::size_t mapped_bytes = 0;  // of these, in this process
   };
+  bool has_pages() const { return halves_[0].used_bytes > 0 || halves_[1].used_bytes > 0; }
+
   std::array<Half, 2> halves_{};
 };
 

@@ -36,8 +36,7 @@ class Segment {
   /// To be called when everyone has attached: nobody can from now on.
   void close_descriptor();
 
-  /// Maps what has been written there, by other processes too, at once: a first write to each page costs thrice as
-  /// much.
+  /// Maps what has been written there, by other processes too, at once: first writes, page by page, cost twice as much.
   void map_placed(std::size_t first, std::size_t bytes);
 
   /// Frees all pages; they are zero when they are touched again. Not where memory is reserved before use. Nobody uses
