@@ -1,4 +1,4 @@
-"""Runs for the benchmarks in this folder, mostly on emulated nodes: one size of `stretto bench`, or a program of apps/."""
+"""Runs for the benchmarks here, mostly on emulated nodes: one size of `stretto bench`, or a program of apps/."""
 
 from __future__ import annotations
 
