@@ -64,9 +64,10 @@ bool Interception::is_left_by(Experience::Front& experience) {
   return experience.arm() == Adaptation::Arm::native;
 }
 
-std::size_t Interception::bytes_in_pool(const Algorithm& algorithm, const CallOutline& call) const {
+// Nothing where it needs no pool; what needs one does so for messages of no bytes, too.
+std::optional<std::size_t> Interception::bytes_in_pool(const Algorithm& algorithm, const CallOutline& call) const {
   const int ranks = communicator_->size;
-  if (!algorithm.needs_pool(call.bytes(), ranks)) return 0;
+  if (!algorithm.needs_pool(call.bytes(), ranks)) return std::nullopt;
   return algorithm.messages_in_pool(ranks, communicator_->engine->shared_nodes().at_least_one()) * call.bytes();
 }
 
@@ -75,14 +76,14 @@ std::size_t Interception::bytes_in_pool(const Algorithm& algorithm, const CallOu
 // experience chooses it has seen that.
 bool Interception::is_left_for_now(const CallOutline& call) {
   if (collective_ != Collective::scatter || experience_ != nullptr) return false;
-  const std::size_t bytes = bytes_in_pool(*algorithm_, call);
-  return bytes != 0 && !communicator_->engine->is_worth_pool(bytes);
+  const std::optional<std::size_t> bytes = bytes_in_pool(*algorithm_, call);
+  return bytes && !communicator_->engine->is_worth_pool(*bytes);
 }
 
 // Collective, where a pool is to be made. False, on all ranks alike, if it cannot be had.
 bool Interception::provide_memory(const Algorithm& algorithm, const CallOutline& call) {
   Engine& engine = *communicator_->engine;
-  if (const std::size_t bytes = bytes_in_pool(algorithm, call); bytes != 0) return engine.ensure_pool(bytes);
+  if (const std::optional<std::size_t> bytes = bytes_in_pool(algorithm, call)) return engine.ensure_pool(*bytes);
   engine.pass_without_pool(collective_, call.bytes());
   return true;
 }

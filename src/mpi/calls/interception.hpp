@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <optional>
+
 #include "mpi/calls/known_calls.hpp"
 #include "mpi/calls/native_segments.hpp"
 #include "mpi/calls/prepared_call.hpp"
@@ -107,7 +109,7 @@ class Interception {
   bool may_keep() const;
   inline LatestChoices::Question question_of(const CallOutline& call) const;
   bool is_left_for_now(const CallOutline& call);
-  std::size_t bytes_in_pool(const Algorithm& algorithm, const CallOutline& call) const;
+  std::optional<std::size_t> bytes_in_pool(const Algorithm& algorithm, const CallOutline& call) const;
   inline bool is_left_by_experience(const CallOutline& call);
   inline bool is_left_by(Experience::Front& experience);
   inline bool provide_memory(const Algorithm& algorithm, const CallOutline& call);
