@@ -176,8 +176,8 @@ MUTATIONS = (
     Mutation(
         "a pool that some ranks do not have",
         "src/mpi/calls/interception.cpp",
-        "bytes != 0) return engine.ensure_pool(bytes);",
-        "bytes != 0) engine.ensure_pool(bytes);",
+        "call)) return engine.ensure_pool(*bytes);",
+        "call)) engine.ensure_pool(*bytes);",
         ("pytest", "tests/interposition/test_configuration.py -k test_one_rank_is_refused"),
     ),
     Mutation(
@@ -194,5 +194,12 @@ MUTATIONS = (
         "    if (!call->task->done()) {\n      proxies_.complete(call->tag);\n      return false;\n    }\n"
         "    call->prepared->end();",
         ("pytest", "tests/mpi/test_non_blocking.py -k test_each_algorithm_is_right"),
+    ),
+    Mutation(
+        "a known call that does not ask experience",
+        "src/mpi/calls/known_calls.cpp",
+        "experience != nullptr && experience->verdict() != known->entered.verdict",
+        "experience == nullptr && known->entered.bytes == SIZE_MAX",
+        ("pytest", "tests/mpi/test_adaptation.py -k both_arms"),
     ),
 )

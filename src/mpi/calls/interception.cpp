@@ -30,6 +30,7 @@ Interception::~Interception() {
 
 CallFacts Interception::facts_of(const CallOutline& call) const {
   const Engine& engine = *communicator_->engine;
+  const Experience::Front::Verdict verdict = verdict_of_experience();
   return {collective_,
           call.bytes(),
           call.element_bytes,
@@ -43,8 +44,8 @@ CallFacts Interception::facts_of(const CallOutline& call) const {
           engine.has_words(),
           engine.forecast(),
           engine.rules(),
-          experience_ == nullptr ? ArrivalClass::balanced : experience_->arrivals(),
-          experience_ == nullptr ? 0 : experience_->candidate()};
+          verdict.arrivals,
+          verdict.candidate};
 }
 
 const Algorithm* Interception::choose_for(const CallOutline& call) const {
@@ -113,7 +114,7 @@ bool Interception::select(const PreparedCall& prepared) {
       keep_native(call);
       return false;
     }
-    if (latest != nullptr) {
+    if (latest != nullptr && latest->verdict == verdict_of_experience()) {
       algorithm_ = latest->algorithm;
       enter(*engine, call);
       keep_short(call);
@@ -134,9 +135,11 @@ bool Interception::may_keep() const { return !runtime_.profiler().active() && !r
 bool Interception::is_plain(const CallOutline& call) const {
   const bool predefined = (plain_.datatype == MPI_DATATYPE_NULL || is_predefined(plain_.datatype)) &&
                           (plain_.op == MPI_OP_NULL || call.reduction != 0);
-  if (!may_keep() || !predefined || plain_.count == PlainCall::kUnknown) return false;
+  return may_keep() && predefined && plain_.count != PlainCall::kUnknown;
+}
+
+bool Interception::is_chosen_however_ranks_come(const CallOutline& call) const {
   if (communicator_->engine == nullptr) return true;
-  if (experience_ != nullptr) return true;
   CallFacts facts = facts_of(call);
   facts.uneven = !facts.uneven;
   return choose(runtime_.configuration(), facts) == algorithm_;
@@ -144,22 +147,23 @@ bool Interception::is_plain(const CallOutline& call) const {
 
 void Interception::keep_native(const CallOutline& call) const {
   if (knows_all_lengths(collective_)) KnownCalls::note_ranks(plain_.comm, communicator_->size);
-  if (!is_plain(call)) return;
+  if (!is_plain(call) || (experience_ == nullptr && !is_chosen_however_ranks_come(call))) return;
   const std::size_t bytes = call.entry(collective_, true).bytes;
-  KnownCalls::keep(plain_, {communicator_->engine.get(), bytes, {.code = call.reduction}, experience_});
+  KnownCalls::keep(plain_, {communicator_->engine.get(), bytes, {.code = call.reduction}, experience_, {}, nullptr});
 }
 
 void Interception::keep_short(const CallOutline& call) const {
   const std::size_t in_slot = call.bytes() * algorithm_->blocks_of_rank(communicator_->size);
   const bool is_all_told = !knows_all_lengths(collective_);
   const bool quick = algorithm_->shortly.run != nullptr && in_slot <= Board::kSmallSlotBytes && is_all_told;
-  if (!quick || experience_ != nullptr || !is_plain(call)) return;
+  if (!quick || !is_plain(call) || !is_chosen_however_ranks_come(call)) return;
   const bool has_data = plain_.datatype != MPI_DATATYPE_NULL;
   BoundReduction bound;
   if ((has_data && !layout_of(plain_.datatype)->ordered) ||
       (sums(collective_) && !bound.bind(plain_.datatype, plain_.op)))
     return;
-  KnownCalls::keep(plain_, {communicator_->engine.get(), call.bytes(), bound.reduction(), nullptr, algorithm_});
+  KnownCalls::keep(plain_, {communicator_->engine.get(), call.bytes(), bound.reduction(), experience_,
+                            verdict_of_experience(), algorithm_});
 }
 
 bool Interception::select_anew(const CallOutline& call) {
@@ -204,7 +208,8 @@ bool Interception::select_anew(const CallOutline& call) {
   if (algorithm_ == nullptr || !engine->is_faultless()) return false;
   // The next one like it finds all there that it needs, but perhaps the memory.
   const bool kept = algorithm_->is_on_board() && !algorithm_->needs_prediction();
-  if (kept) engine->latest_choices().keep(collective_, {question_of(call), algorithm_, experience_});
+  if (kept)
+    engine->latest_choices().keep(collective_, {question_of(call), algorithm_, experience_, verdict_of_experience()});
   return true;
 }
 

@@ -104,14 +104,18 @@ class Interception {
   void keep_native(const CallOutline& call) const;
   /// The same of the algorithm's, where it is quick.
   void keep_short(const CallOutline& call) const;
-  /// Whether they are served alike whatever happens, but for what experience says.
+  /// Whether their arguments tell all that choosing goes by, but for how ranks come.
   bool is_plain(const CallOutline& call) const;
+  bool is_chosen_however_ranks_come(const CallOutline& call) const;
   bool may_keep() const;
   inline LatestChoices::Question question_of(const CallOutline& call) const;
   bool is_left_for_now(const CallOutline& call);
   std::optional<std::size_t> bytes_in_pool(const Algorithm& algorithm, const CallOutline& call) const;
   inline bool is_left_by_experience(const CallOutline& call);
   inline bool is_left_by(Experience::Front& experience);
+  Experience::Front::Verdict verdict_of_experience() const {
+    return experience_ == nullptr ? Experience::Front::Verdict{} : experience_->verdict();
+  }
   inline bool provide_memory(const Algorithm& algorithm, const CallOutline& call);
   inline bool set_up(const Algorithm& algorithm, const CallOutline& call);
   bool eligible() const { return communicator_ != nullptr && communicator_->eligible; }

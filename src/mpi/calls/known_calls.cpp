@@ -29,6 +29,11 @@ std::optional<Call> with_buffers(Call call, Collective collective, const Operand
   return call;
 }
 
+// If there is one: the program is about to leave the call.
+void end(Experience::Front* experience, const Engine& engine) {
+  if (experience != nullptr && experience->is_noted() && !engine.is_revoked()) experience->end();
+}
+
 }  // namespace
 
 thread_local std::array<KnownCalls::Set, std::size_t{1} << KnownCalls::kSetBits> KnownCalls::sets_{};
@@ -62,14 +67,17 @@ std::optional<int> KnownCalls::serve(const NativeCall& native, const PlainCall& 
   if (engine != nullptr && engine->is_provided() &&
       (!operands.are_sound(engine->rank(), engine->size()) || engine->is_revoked() || !engine->is_faultless()))
     return std::nullopt;
-  if (known->entered.algorithm != nullptr) return run(*known, operands);
-  Experience::Front* const experience = known->entered.experience;
+  const Experience::Front* const experience = known->entered.experience;
+  if (known->entered.algorithm != nullptr) {
+    if (experience != nullptr && experience->verdict() != known->entered.verdict) return std::nullopt;
+    return run(*known, operands);
+  }
   if (experience != nullptr && experience->arm() != Adaptation::Arm::native) return std::nullopt;
   return pass_on(native, *known, operands);
 }
 
 int KnownCalls::pass_on(const NativeCall& native, const Known& known, const Operands& operands) {
-  const auto& [engine, bytes, reduction, experience, algorithm] = known.entered;
+  const auto& [engine, bytes, reduction, experience, verdict, algorithm] = known.entered;
   const Collective collective = known.call.collective;
   if (experience != nullptr) experience->begin();
   if (engine != nullptr && engine->is_provided()) {
@@ -80,14 +88,14 @@ int KnownCalls::pass_on(const NativeCall& native, const Known& known, const Oper
   const int result = native();
   if (engine != nullptr) {
     engine->meet(collective, bytes);
-    if (experience != nullptr && experience->is_noted() && !engine->is_revoked()) experience->end();
+    end(experience, *engine);
   }
   Runtime::get().count(collective, nullptr);
   return result;
 }
 
 std::optional<int> KnownCalls::run(const Known& known, const Operands& operands) {
-  const auto& [engine, bytes, reduction, experience, algorithm] = known.entered;
+  const auto& [engine, bytes, reduction, experience, verdict, algorithm] = known.entered;
   const Collective collective = known.call.collective;
   gpu_drivers.look();
   Call plain;
@@ -98,9 +106,11 @@ std::optional<int> KnownCalls::run(const Known& known, const Operands& operands)
   const std::optional<Call> call = with_buffers(plain, collective, operands, engine->rank());
   if (!call || !gpu_drivers.are_none()) return std::nullopt;
   const ReentryGuard guard;
+  if (experience != nullptr) experience->begin();
   engine->enter({collective, false, static_cast<std::uint8_t>(reduction.code), plain.root, bytes}, false);
   engine->pass_without_pool(collective, bytes);
   engine->run_short(*algorithm, *call);
+  end(experience, *engine);
   Runtime::get().count(collective, algorithm);
   if (engine->is_faultless()) [[likely]]
     return MPI_SUCCESS;
@@ -111,7 +121,9 @@ void KnownCalls::keep(const PlainCall& call, const Entered& entered) {
   Runtime& runtime = Runtime::get();
   const Choice& choice = runtime.configuration().choice(call.collective);
   Set& set = set_of(call);
-  std::shift_right(set.begin(), set.end(), 1);
+  auto place = std::ranges::find(set, call, &Known::call);
+  if (place == set.end()) --place;
+  std::shift_right(set.begin(), place + 1, 1);
   set.front() = {call, runtime.epoch(), choice, entered};
 }
 

@@ -54,12 +54,14 @@ class KnownCalls {
   /// What a call returns that is like one that was kept; nothing if none was, or all may have changed since then.
   static std::optional<int> serve(const NativeCall& native, const PlainCall& call, const Operands& operands);
 
-  /// What such a call is entered as, and where; nullptr: nowhere. `experience`: that may choose otherwise.
+  /// What such a call is entered as, and where; nullptr: nowhere. `experience`: that may choose otherwise, if it has
+  /// another `verdict`.
   struct Entered {
     Engine* engine = nullptr;
     std::size_t bytes = 0;
     Reduction reduction{};
     Experience::Front* experience = nullptr;
+    Experience::Front::Verdict verdict{};
     const Algorithm* algorithm = nullptr;  // that serves it; nullptr: the MPI library does
   };
   /// So is every call like it served until the user's choice for the collective changes, or Runtime::epoch.

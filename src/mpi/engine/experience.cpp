@@ -28,9 +28,7 @@ class Experience::Kind {
 
  private:
   void look_ahead() {
-    front_.arm_ = adaptation_.arm();
-    front_.arrivals_ = adaptation_.arrivals();
-    front_.candidate_ = static_cast<std::int8_t>(adaptation_.candidate());
+    front_.verdict_ = {adaptation_.arm(), adaptation_.arrivals(), static_cast<std::int8_t>(adaptation_.candidate())};
     front_.quiet_ = adaptation_.quiet();
   }
   // From when on times are told: without a clock in common, all left the latest meeting together. A call that is one

@@ -74,14 +74,17 @@ class Experience {
 class Experience::Front {
  public:
   using Arm = Adaptation::Arm;
-  /// Of the next call; the same on all ranks.
-  Arm arm() const { return arm_; }
-  /// How ranks have come to these calls, as the latest lesson has it; the same on all ranks.
-  ArrivalClass arrivals() const { return arrivals_; }
-  /// Which of the algorithms that may be Stretto's arm; the same on all ranks.
-  int candidate() const { return candidate_; }
+  /// What it has to say of the next call; the same on all ranks.
+  struct Verdict {
+    Arm arm = Arm::ours;
+    ArrivalClass arrivals = ArrivalClass::balanced;  // how ranks have come, as the latest lesson has it
+    std::int8_t candidate = 0;                       // which of the algorithms that may be Stretto's arm
+    bool operator==(const Verdict&) const = default;
+  };
+  const Verdict& verdict() const { return verdict_; }
+  Arm arm() const { return verdict_.arm; }
   /// Than what serves ranks that come together.
-  bool asks_for_another() const { return arrivals_ != ArrivalClass::balanced || candidate_ != 0; }
+  bool asks_for_another() const { return verdict_.arrivals != ArrivalClass::balanced || verdict_.candidate != 0; }
   /// The program has come to it.
   void begin() {
     is_quiet_ = quiet_ > 0;
@@ -101,9 +104,7 @@ class Experience::Front {
   void look();
 
   Kind* kind_ = nullptr;
-  Arm arm_ = Arm::ours;
-  ArrivalClass arrivals_ = ArrivalClass::balanced;
-  std::int8_t candidate_ = 0;
+  Verdict verdict_;
   bool is_quiet_ = false;
   int quiet_ = 0;           // calls, from the next on
   int passed_quietly_ = 0;  // since the latest other one

@@ -27,6 +27,7 @@ class LatestChoices {
     Question question{};
     const Algorithm* algorithm = nullptr;
     Experience::Front* experience = nullptr;  // whose experience may have it otherwise; nullptr for none's
+    Experience::Front::Verdict verdict{};     // of it, that it was chosen by
   };
 
   /// What was kept last, for the same question; nullptr if that was another.
