@@ -21,7 +21,6 @@ constexpr std::int64_t head_start_ns = 1'000'000;
 // Past the MPI library: no interposer, no cost. "passthrough" takes the way through Stretto to the same function.
 constexpr const char* native_name = "native";
 constexpr const char* passthrough_name = "passthrough";
-constexpr const char* default_name = "default";
 // The MPI library forced to another than its default; `native:*` stands for all that it can be forced to.
 const std::string variant_prefix = "native:";
 const std::string every_variant = "native:*";
@@ -150,8 +149,9 @@ void Measurement::measure_call(CollectiveCase& work, Call call, std::uint64_t nu
   work.prepare(number, call.root, values);
   if (options_.cold_cache) work.cool();
   if (contender.steered) steering_.use(options_.collective, contender.name);
-  // Programs have calls that all their ranks meet in; between nodes Stretto takes up how ranks come when they have.
-  if (contender.name == default_name && world_.has_several_nodes()) contender.calls.barrier(MPI_COMM_WORLD);
+  // The MPI library's own barrier, which synchronises them all, leaves the library's code and data in the caches; this
+  // one leaves the contender's, as in a program that has barriers. Between nodes Stretto takes up here how ranks come.
+  contender.calls.barrier(MPI_COMM_WORLD);
 
   call.start_ns = synchronise();
   // Around the call only: what is around it is called, too.

@@ -4,7 +4,6 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -33,9 +32,6 @@ class World {
   MPI_Comm control() const { return control_; }
   // The node of each rank, from 0 in the order of their first ranks.
   const std::vector<int>& nodes() const { return nodes_; }
-  bool has_several_nodes() const {
-    return std::ranges::any_of(nodes_, [](int node) { return node > 0; });
-  }
   // What a node's clock may be off by from rank 0's; 0 on one node.
   std::int64_t clock_error_ns() const { return clock_error_ns_; }
   // By how much times of two ranks may contradict each other, drift since the last comparison included.

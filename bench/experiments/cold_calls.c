@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 enum { kRounds = 1000, kComputed = 6 << 20, kLine = 64, kLateUs = 3000 };
-typedef enum { kBcast, kReduce, kAllreduce, kKinds } Kind;
+typedef enum { kBcast, kReduce, kAllreduce, kBarrier, kKinds } Kind;
 static double times[kKinds][kRounds];
 static volatile char computed[kComputed];
 
@@ -28,6 +28,7 @@ static void call(Kind kind, int* value) {
   int sum = 0;
   if (kind == kBcast) MPI_Bcast(value, 1, MPI_INT, 0, MPI_COMM_WORLD);
   if (kind == kReduce) MPI_Reduce(value, &sum, 1, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD);
+  if (kind == kBarrier) MPI_Barrier(MPI_COMM_WORLD);
   if (kind == kAllreduce) MPI_Allreduce(value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
@@ -46,7 +47,8 @@ int main(int argc, char** argv) {
       MPI_Barrier(MPI_COMM_WORLD);
     }
   }
-  static const char* const kNames[kKinds] = {"late_root_of_bcast", "late_leaf_of_reduce", "late_rank_of_allreduce"};
+  static const char* const kNames[kKinds] = {"late_root_of_bcast", "late_leaf_of_reduce", "late_rank_of_allreduce",
+                                             "late_rank_of_barrier"};
   for (Kind kind = kBcast; rank == 0 && kind < kKinds; kind++) {
     qsort(times[kind], kRounds, sizeof times[kind][0], compare);
     printf("%s %.0f\n", kNames[kind], times[kind][kRounds / 2]);
