@@ -7,9 +7,9 @@
 namespace stretto::slots {
 namespace {
 
-// Where `from` leaves its block for `to`.
+// Where `from` leaves its block for `to`; where each rank has a length of its own, there is room for the longest.
 std::byte* block_between(Group& g, const Call& call, int from, int to) {
-  const std::size_t n = call.bytes();
+  const std::size_t n = longest_bytes(g, call);
   return g.board().block_data(from, n * static_cast<std::size_t>(g.size())) + n * static_cast<std::size_t>(to);
 }
 
@@ -30,10 +30,11 @@ void leave_input(Group& g, const Call& call) {
 }
 
 void leave_blocks(Group& g, const Call& call) {
-  const std::size_t n = call.bytes();
-  for (int to = 0; to < g.size(); ++to)
-    g.copy(block_between(g, call, g.rank(), to), call.input + offset(call, block_of(call, to)), n);
-  g.board().publish_slot(g, g.rank(), n * static_cast<std::size_t>(g.size()));
+  for (int to = 0; to < g.size(); ++to) {
+    const Block block = block_of(call, to);
+    g.copy(block_between(g, call, g.rank(), to), call.input + offset(call, block), bytes(call, block));
+  }
+  g.board().publish_slot(g, g.rank(), longest_bytes(g, call) * static_cast<std::size_t>(g.size()));
 }
 
 void combine_input(Group& g, const Call& call, int rank) {

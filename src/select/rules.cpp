@@ -35,6 +35,7 @@ struct Named {
   const Algorithm* alltoall_copy = find_algorithm(Collective::alltoall, "arrival_copy");
   const Algorithm* reduce_scatter_block_ring = find_algorithm(Collective::reduce_scatter_block, "ring");
   const Algorithm* reduce_scatter_block_pairwise = find_algorithm(Collective::reduce_scatter_block, "pairwise");
+  const Algorithm* reduce_scatter_slots = find_algorithm(Collective::reduce_scatter, "slot_exchange");
   const Algorithm* reduce_scatter_ring = find_algorithm(Collective::reduce_scatter, "ring");
   const Algorithm* reduce_scatter_pairwise = find_algorithm(Collective::reduce_scatter, "pairwise");
   const Algorithm* gather_background = find_algorithm(Collective::gather, "background_linear_nonblocking");
@@ -97,12 +98,6 @@ bool exchange_in_memory(std::size_t block_bytes, int ranks) {
 // MPICH's; with 16 KiB a block it took 1.3 on 8 ranks.
 constexpr std::size_t kRingFrom = 32 * kKiB;
 
-// To look at the lengths of all takes as long as a short call of 2 ranks: 1.35 to 2 of native's below 2 KiB; with 4
-// ranks 0.5 to 0.85, from 4 KiB on 0.26 to 0.5 with either.
-bool gathers_lengths_in_memory(std::size_t longest, int ranks) {
-  return ranks <= kMostRanks && (ranks > 2 || longest >= kCopiedFrom);
-}
-
 // The default rule; nullptr is the MPI library's own.
 const Algorithm* rule(const CallFacts& facts, bool background) {
   if (!facts.shared_memory) return rule_between_nodes(facts, background);
@@ -130,7 +125,7 @@ const Algorithm* rule(const CallFacts& facts, bool background) {
       if (fits_slot(facts.bytes, facts.ranks)) return known().allgather_slots;
       return facts.ranks <= kMostRanks ? known().allgather_copy : nullptr;
     case Collective::allgatherv:
-      if (!gathers_lengths_in_memory(facts.bytes, facts.ranks)) return nullptr;
+      if (facts.ranks > kMostRanks) return nullptr;
       if (fits_slot(facts.bytes, facts.ranks)) return known().allgatherv_slots;
       return known().allgatherv_copy;
     case Collective::reduce_scatter_block:
@@ -141,6 +136,7 @@ const Algorithm* rule(const CallFacts& facts, bool background) {
       return facts.bytes * static_cast<std::size_t>(facts.ranks) <= kTakenInOrder ? known().alltoall_slots
                                                                                   : known().alltoall_copy;
     case Collective::reduce_scatter:
+      if (leave_little(facts.bytes, facts.ranks)) return known().reduce_scatter_slots;
       return facts.bytes >= kRingFrom ? known().reduce_scatter_ring : nullptr;
     case Collective::scatterv:
     case Collective::gatherv:
@@ -156,11 +152,9 @@ bool rule_may_serve(Collective collective, std::size_t bytes, int ranks, bool on
     case Collective::scatter:
     case Collective::gather:
     case Collective::allgather:
-      return !one_node || ranks <= kMostRanks;
     case Collective::allgatherv:
-      return !one_node || bytes == kAnyBytes || gathers_lengths_in_memory(bytes, ranks);
+      return !one_node || ranks <= kMostRanks;
     case Collective::reduce_scatter:
-      return !one_node || bytes >= kRingFrom;
     case Collective::reduce_scatter_block:
       return !one_node || bytes >= kRingFrom || leave_little(bytes, ranks);
     case Collective::alltoall:

@@ -178,11 +178,49 @@ static void short_blocks(int call) {
   CHECK(output[0] == n * (10000 * call + world_rank) + 100 * sum_of(0), "reduce_scatter_block %d: %d", call, output[0]);
 }
 
+/* Lengths that are others in each call, though mostly with the same longest, of none among them; blocks in reverse,
+ * with gaps. */
+static void short_blocks_of_each_length(int call) {
+  enum { kMostRanks = 64, kRoom = 4 };
+  const int n = world_size, shortest = call % 5 == 0;
+  const bool in_place = (world_rank + call) % 3 == 0, bytes = (world_rank + call) % 4 == 0;
+  int counts[kMostRanks], displacements[kMostRanks], total = 0, before = 0;
+  for (int i = 0; i < n; i++) {
+    counts[i] = shortest + (i + call) % (kRoom - shortest);
+    displacements[i] = (n - 1 - i) * kRoom;
+    if (i < world_rank) before += counts[i];
+    total += counts[i];
+  }
+  int all[kMostRanks * kRoom], own[kRoom], input[kMostRanks * kRoom], sums[kMostRanks * kRoom];
+  for (int i = 0; i < n * kRoom; i++) all[i] = -1;
+  int* const here = in_place ? all + displacements[world_rank] : own;
+  for (int k = 0; k < counts[world_rank]; k++) here[k] = 10000 * call + 100 * world_rank + k;
+  int wide[kMostRanks], places[kMostRanks];
+  for (int i = 0; i < n; i++) {
+    wide[i] = counts[i] * (bytes ? 4 : 1);
+    places[i] = displacements[i] * (bytes ? 4 : 1);
+  }
+  MPI_Allgatherv(in_place ? MPI_IN_PLACE : own, counts[world_rank], MPI_INT, all, wide, places,
+                 bytes ? MPI_BYTE : MPI_INT, MPI_COMM_WORLD);
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < kRoom; k++) {
+      const int got = all[displacements[i] + k];
+      CHECK(got == (k < counts[i] ? 10000 * call + 100 * i + k : -1), "allgatherv %d: %d of %d", call, got, i);
+    }
+  }
+  for (int i = 0; i < total; i++) input[i] = sums[i] = 10000 * call + 100 * world_rank + i;
+  MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : input, sums, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (int k = 0; k < counts[world_rank]; k++) {
+    CHECK(sums[k] == n * (10000 * call + before + k) + 100 * sum_of(0), "reduce_scatter %d: %d", call, sums[k]);
+  }
+}
+
 static void short_calls(void) {
   for (int call = 0; call < 10 * kCalls; call++) {
     short_sums(call);
     short_broadcasts(call);
     short_blocks(call);
+    short_blocks_of_each_length(call);
     if (call % 7 == 0) short_calls_that_are_none(call);
     if (call % kCalls == 0) short_calls_of_freed_handles(call / kCalls);
   }
@@ -195,6 +233,8 @@ static void short_calls(void) {
   CHECK(strcmp(last_algorithm("scatter"), "arrival_copy") == 0, "%s", last_algorithm("scatter"));
   CHECK(strcmp(last_algorithm("reduce_scatter_block"), "slot_exchange") == 0, "%s",
         last_algorithm("reduce_scatter_block"));
+  CHECK(strcmp(last_algorithm("allgatherv"), "slot_exchange") == 0, "%s", last_algorithm("allgatherv"));
+  CHECK(strcmp(last_algorithm("reduce_scatter"), "slot_exchange") == 0, "%s", last_algorithm("reduce_scatter"));
 }
 
 int main(int argc, char** argv) {

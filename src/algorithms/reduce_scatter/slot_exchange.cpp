@@ -20,6 +20,7 @@ using namespace letters;
 
 extern constinit const Description slot_exchange_described{
     .collective = Collective::reduce_scatter_block,
+    .with_lengths = Collective::reduce_scatter,
     .name = "slot_exchange",
     .run = &slot_exchange,
     .shortly = {&slot_exchange_shortly, &Exchange::rest},

@@ -161,7 +161,10 @@ int Collectives<Way>::Allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_D
                                  IntegerArray recvcounts, IntegerArray displacements, MPI_Datatype recvtype,
                                  MPI_Comm comm) noexcept {
   const PlainCall plain{Collective::allgatherv, comm, longest_of(recvcounts, comm), recvtype};
-  if (const auto result = Way::serve_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
+  const bool in_place = sendbuf == MPI_IN_PLACE;
+  const Lengths lengths{recvcounts, &displacements, in_place ? PlainCall::kUnknown : sendcount};
+  const Operands operands{sendbuf, recvbuf, Operands::kEverybody, in_place || sendtype == recvtype, &lengths};
+  if (const auto result = Way::serve_if_known(native_, plain, operands)) return *result;
   Way call(plain, origin_);
   const auto prepare = [&](DistributionCall& data) {
     return data.add_own({sendbuf, sendtype}, sendcount) && data.add_all({recvbuf, recvtype}, recvcounts, displacements);
@@ -185,7 +188,9 @@ template <class Way>
 int Collectives<Way>::Reduce_scatter(const void* sendbuf, void* recvbuf, IntegerArray recvcounts, MPI_Datatype datatype,
                                      MPI_Op op, MPI_Comm comm) noexcept {
   const PlainCall plain{Collective::reduce_scatter, comm, longest_of(recvcounts, comm), datatype, op};
-  if (const auto result = Way::serve_if_known(native_, plain, {sendbuf, recvbuf})) return *result;
+  const Lengths lengths{recvcounts, nullptr, PlainCall::kUnknown};
+  const Operands operands{sendbuf, recvbuf, Operands::kEverybody, true, &lengths};
+  if (const auto result = Way::serve_if_known(native_, plain, operands)) return *result;
   Way call(plain, origin_);
   return call.template serve<ReductionCall>(native_, [&](ReductionCall& prepared) {
     return prepared.reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, call.rank(), call.size());

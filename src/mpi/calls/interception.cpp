@@ -154,8 +154,8 @@ void Interception::keep_native(const CallOutline& call) const {
 
 void Interception::keep_short(const CallOutline& call) const {
   const std::size_t in_slot = call.bytes() * algorithm_->blocks_of_rank(communicator_->size);
-  const bool is_all_told = !knows_all_lengths(collective_);
-  const bool quick = algorithm_->shortly.run != nullptr && in_slot <= Board::kSmallSlotBytes && is_all_told;
+  const bool quick = algorithm_->shortly.run != nullptr && in_slot <= Board::kSmallSlotBytes;
+  if (knows_all_lengths(collective_)) KnownCalls::note_ranks(plain_.comm, communicator_->size);
   if (!quick || !is_plain(call) || !is_chosen_however_ranks_come(call)) return;
   const bool has_data = plain_.datatype != MPI_DATATYPE_NULL;
   BoundReduction bound;

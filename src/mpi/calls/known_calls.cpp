@@ -2,12 +2,40 @@
 
 #include <algorithm>
 
+#include "algorithms/parts/blocks.hpp"
 #include "mpi/calls/wrong_use.hpp"
 #include "mpi/devices/gpu_drivers.hpp"
 #include "mpi/engine/runtime.hpp"
 
 namespace stretto::mpi {
 namespace {
+
+// Where the blocks of all are, in what Call counts.
+class BlocksAtHand {
+ public:
+  // `unit`: of an element of the program's. False where the lengths are wrong by themselves, or there are too many.
+  bool fill(const Lengths& lengths, std::size_t unit, int rank, int ranks) {
+    const auto& [counts, displacements, own] = lengths;
+    if (ranks > kMost || !counts || (displacements != nullptr && !*displacements)) return false;
+    if (own != PlainCall::kUnknown && own != counts[rank]) return false;
+    for (int at = 0; at < ranks; ++at) {
+      if (counts[at] < 0) return false;
+      const std::size_t count = static_cast<std::size_t>(counts[at]) * unit;
+      const std::size_t first = displacements == nullptr ? all_ : static_cast<std::size_t>((*displacements)[at]) * unit;
+      blocks_[static_cast<std::size_t>(at)] = {first, count};
+      all_ += count;
+    }
+    return true;
+  }
+  const Block* blocks() const { return blocks_.data(); }
+  // Together.
+  std::size_t all() const { return all_; }
+
+ private:
+  static constexpr int kMost = 16;
+  std::array<Block, kMost> blocks_;
+  std::size_t all_ = 0;
+};
 
 // Nothing where an algorithm cannot work with what the program gave.
 std::optional<Call> with_buffers(Call call, Collective collective, const Operands& operands, int rank) {
@@ -18,9 +46,9 @@ std::optional<Call> with_buffers(Call call, Collective collective, const Operand
   if (needs_both && (operands.at_root == MPI_IN_PLACE || !operands.are_alike)) return std::nullopt;
   auto* const all = needs_both ? static_cast<std::byte*>(const_cast<void*>(operands.at_root)) : nullptr;
   // Where the rank's own is among all.
-  const bool is_block =
-      collective == Collective::gather || collective == Collective::allgather || collective == Collective::scatter;
-  std::byte* const here = is_block && all != nullptr ? all + static_cast<std::size_t>(rank) * call.bytes() : all;
+  const bool is_block = collective == Collective::gather || without_lengths(collective) == Collective::allgather ||
+                        collective == Collective::scatter;
+  std::byte* const here = is_block && all != nullptr ? all + offset(call, block_of(call, rank)) : all;
   if (has_both && operands.own == here && !kTakesSameBuffer) return std::nullopt;  // let it say what is wrong
   std::byte* const own = in_place ? here : static_cast<std::byte*>(const_cast<void*>(operands.own));
   const bool hands_out = collective == Collective::scatter;
@@ -103,11 +131,20 @@ std::optional<int> KnownCalls::run(const Known& known, const Operands& operands)
   plain.count = bytes / plain.element_bytes;
   plain.reduction = &reduction;
   plain.root = std::max(operands.root, 0);
+  std::size_t entered_bytes = bytes;
+  BlocksAtHand blocks;
+  if (operands.lengths != nullptr && plain.count > 0) {
+    const std::size_t unit = plain.count / static_cast<std::size_t>(known.call.count);
+    if (!blocks.fill(*operands.lengths, unit, engine->rank(), engine->size())) return std::nullopt;
+    plain.blocks = blocks.blocks();
+    plain.count = blocks.blocks()[engine->rank()].count;
+    entered_bytes = blocks.all() * plain.element_bytes;
+  }
   const std::optional<Call> call = with_buffers(plain, collective, operands, engine->rank());
   if (!call || !gpu_drivers.are_none()) return std::nullopt;
   const ReentryGuard guard;
   if (experience != nullptr) experience->begin();
-  engine->enter({collective, false, static_cast<std::uint8_t>(reduction.code), plain.root, bytes}, false);
+  engine->enter({collective, false, static_cast<std::uint8_t>(reduction.code), plain.root, entered_bytes}, false);
   engine->pass_without_pool(collective, bytes);
   engine->run_short(*algorithm, *call);
   end(experience, *engine);
@@ -121,7 +158,8 @@ void KnownCalls::keep(const PlainCall& call, const Entered& entered) {
   Runtime& runtime = Runtime::get();
   const Choice& choice = runtime.configuration().choice(call.collective);
   Set& set = set_of(call);
-  auto place = std::ranges::find(set, call, &Known::call);
+  auto place =
+      std::ranges::find_if(set, [&](const Known& known) { return known.call == call && known.choice == choice; });
   if (place == set.end()) --place;
   std::shift_right(set.begin(), place + 1, 1);
   set.front() = {call, runtime.epoch(), choice, entered};

@@ -15,6 +15,7 @@
 #include "core/collective.hpp"
 #include "core/reduction.hpp"
 #include "mpi/engine/experience.hpp"
+#include "mpi/entry/integer_array.hpp"
 #include "mpi/entry/native.hpp"
 #include "select/configuration.hpp"
 
@@ -34,6 +35,13 @@ struct PlainCall {
   bool operator==(const PlainCall&) const = default;
 };
 
+/// The blocks of a call whose ranks each have a length, in elements.
+struct Lengths {
+  IntegerArray counts;
+  const IntegerArray* displacements;  // nullptr: one block after the other
+  MPI_Count own;                      // of this rank's; PlainCall::kUnknown: as `counts` has it
+};
+
 /// What else it was given. Where something here is wrong by itself it may be no call at all, and is looked at closely.
 struct Operands {
   static constexpr int kEverybody = -1;
@@ -41,6 +49,7 @@ struct Operands {
   const void* at_root;  // that the root needs too
   int root = kEverybody;
   bool are_alike = true;  // of both a block has the same count and datatype
+  const Lengths* lengths = nullptr;
   bool needs_both(int rank) const { return root == kEverybody || root == rank; }
   bool are_sound(int rank, int ranks) const {
     return root < ranks && root >= kEverybody && own != nullptr && own != at_root &&
