@@ -14,7 +14,8 @@ namespace {
 class BlocksAtHand {
  public:
   // `unit`: of an element of the program's. False where the lengths are wrong by themselves, or there are too many.
-  bool fill(const Lengths& lengths, std::size_t unit, int rank, int ranks) {
+  // Not among what all short calls pass through (cmake/hot.ld).
+  [[gnu::noinline]] bool fill(const Lengths& lengths, std::size_t unit, int rank, int ranks) {
     const auto& [counts, displacements, own] = lengths;
     if (ranks > kMost || !counts || (displacements != nullptr && !*displacements)) return false;
     if (own != PlainCall::kUnknown && own != counts[rank]) return false;
