@@ -59,8 +59,8 @@ enum class Background {
 enum class Adapt {
   off,        // nothing is measured
   listen,     // between nodes, how ranks come to calls, for what serves those that come late
-  automatic,  // between nodes what calls take chooses, too
-  watch,      // on a node as well; what is saved is told at the end of the job, and nothing is chosen by it
+  automatic,  // there what calls take chooses, too, and on a node of more ranks than the rule was measured with
+  watch,      // everywhere; what is saved is told at the end of the job, and nothing is chosen by it
   on          // and chooses
 };
 

@@ -1,6 +1,7 @@
 #include "select/rules.hpp"
 
 #include "select/forecast.hpp"
+#include "select/node_rule.hpp"
 #include "select/tuned_rules.hpp"
 
 namespace stretto {
@@ -10,33 +11,12 @@ constexpr std::size_t kKiB = 1024;
 
 // The algorithms that the rule knows, looked up by name once.
 struct Named {
-  const Algorithm* slot_exchange = find_algorithm(Collective::allreduce, "slot_exchange");
-  const Algorithm* arrival_tree = find_algorithm(Collective::allreduce, "arrival_tree");
-  const Algorithm* allreduce_stripes = find_algorithm(Collective::allreduce, "arrival_stripes");
   const Algorithm* recursive_doubling = find_algorithm(Collective::allreduce, "recursive_doubling");
-  const Algorithm* slot_gather = find_algorithm(Collective::reduce, "slot_gather");
-  const Algorithm* reduce_stripes = find_algorithm(Collective::reduce, "arrival_stripes");
   const Algorithm* reduce_binomial = find_algorithm(Collective::reduce, "binomial");
-  const Algorithm* arrival_copy = find_algorithm(Collective::bcast, "arrival_copy");
   const Algorithm* bcast_binomial = find_algorithm(Collective::bcast, "binomial");
-  const Algorithm* flags = find_algorithm(Collective::barrier, "slot_exchange");
-  const Algorithm* arrival_count = find_algorithm(Collective::barrier, "arrival_count");
   const Algorithm* dissemination = find_algorithm(Collective::barrier, "dissemination");
-  const Algorithm* scatter_copy = find_algorithm(Collective::scatter, "arrival_copy");
-  const Algorithm* gather_slots = find_algorithm(Collective::gather, "slot_gather");
-  const Algorithm* gather_copy = find_algorithm(Collective::gather, "arrival_copy");
   const Algorithm* announced_linear = find_algorithm(Collective::scatter, "announced_linear");
-  const Algorithm* allgather_slots = find_algorithm(Collective::allgather, "slot_exchange");
-  const Algorithm* allgather_copy = find_algorithm(Collective::allgather, "arrival_copy");
-  const Algorithm* allgatherv_slots = find_algorithm(Collective::allgatherv, "slot_exchange");
-  const Algorithm* allgatherv_copy = find_algorithm(Collective::allgatherv, "arrival_copy");
-  const Algorithm* reduce_scatter_block_slots = find_algorithm(Collective::reduce_scatter_block, "slot_exchange");
-  const Algorithm* alltoall_slots = find_algorithm(Collective::alltoall, "slot_exchange");
-  const Algorithm* alltoall_copy = find_algorithm(Collective::alltoall, "arrival_copy");
-  const Algorithm* reduce_scatter_block_ring = find_algorithm(Collective::reduce_scatter_block, "ring");
   const Algorithm* reduce_scatter_block_pairwise = find_algorithm(Collective::reduce_scatter_block, "pairwise");
-  const Algorithm* reduce_scatter_slots = find_algorithm(Collective::reduce_scatter, "slot_exchange");
-  const Algorithm* reduce_scatter_ring = find_algorithm(Collective::reduce_scatter, "ring");
   const Algorithm* reduce_scatter_pairwise = find_algorithm(Collective::reduce_scatter, "pairwise");
   const Algorithm* gather_background = find_algorithm(Collective::gather, "background_linear_nonblocking");
 };
@@ -69,103 +49,20 @@ const Algorithm* rule_between_nodes(const CallFacts& facts, bool background) {
   return facts.forecast->fills_wire(facts.bytes) ? known().announced_linear : nullptr;
 }
 
-// On a node, on 2 cores. What a rank leaves, if it is short, lies in its slot, for whoever wants it in the order of
-// ranks: mean times are 0.35 to 1.0 of Open MPI 4.1's for 2 to 8 ranks and 8 B to 2 KB (balanced; 1.1 for alltoall of
-// 128 B on 2 ranks, which is what passing it on takes). Longer blocks are taken as they come: 0.05 to 0.9 balanced and
-// under uniform:2ms, up to 8 MiB, but for alltoall: 0.2 to 0.99 up to 768 KiB, from 1 MiB on 0.6 to 1.35, from one run
-// of the same program to the next.
-constexpr std::size_t kCopiedFrom = 2 * kKiB;
-constexpr int kMostRanks = 64;  // more have not been measured
-bool fits_slot(std::size_t bytes, int ranks) { return ranks <= kMostRanks && bytes < kCopiedFrom; }
-constexpr std::size_t kLongestAlltoall = 512 * kKiB;
-// Of an alltoall's blocks, together: in the order of ranks 0.86 with 2 KiB each on 2 ranks, as they come 1.1.
-constexpr std::size_t kTakenInOrder = 8 * kKiB;
-// Where each leaves a block for each, they share memory for all of them, which the first call of a program touches
-// anew: 0.6 ms a MiB, once.
-constexpr std::size_t kMostLeft = 32 * kKiB * kKiB;
-bool leave_little(std::size_t block_bytes, int ranks) {
-  const auto blocks = static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks);
-  return ranks <= kMostRanks && block_bytes <= kMostLeft / blocks;
-}
-
-// Whether an alltoall of such blocks on a node is ours.
-bool exchange_in_memory(std::size_t block_bytes, int ranks) {
-  return leave_little(block_bytes, ranks) && block_bytes <= kLongestAlltoall;
-}
-
-// To combine the blocks that all have left takes 0.06 to 0.9 of Open MPI 4.1's on 2 to 8 ranks, 256 B to 1 MiB,
-// balanced and under uniform:2ms. More than that goes through mailboxes: a ring takes 0.12 to 0.74, 0.28 to 0.63 of
-// MPICH's; with 16 KiB a block it took 1.3 on 8 ranks.
-constexpr std::size_t kRingFrom = 32 * kKiB;
-
 // The default rule; nullptr is the MPI library's own.
 const Algorithm* rule(const CallFacts& facts, bool background) {
-  if (!facts.shared_memory) return rule_between_nodes(facts, background);
-  switch (facts.collective) {
-    case Collective::allreduce:
-      // Slots cost P^2 n bytes of reading: for few bytes, and few ranks.
-      if (facts.bytes * static_cast<std::size_t>(facts.ranks) <= 16 * kKiB || !facts.commutative) {
-        return known().slot_exchange;
-      }
-      // Up to a slot's size, one step after the last arrival is quicker than sharing chunks, if there is a last.
-      if (facts.bytes <= 32 * kKiB && facts.uneven) return known().arrival_tree;
-      return known().allreduce_stripes;
-    case Collective::reduce:
-      return facts.bytes <= 2 * kKiB || !facts.commutative ? known().slot_gather : known().reduce_stripes;
-    case Collective::bcast:
-      return known().arrival_copy;
-    case Collective::barrier:
-      return facts.ranks <= 16 ? known().flags : known().arrival_count;
-    case Collective::scatter:
-      return facts.ranks <= kMostRanks ? known().scatter_copy : nullptr;
-    case Collective::gather:
-      if (fits_slot(facts.bytes, facts.ranks)) return known().gather_slots;
-      return facts.ranks <= kMostRanks ? known().gather_copy : nullptr;
-    case Collective::allgather:
-      if (fits_slot(facts.bytes, facts.ranks)) return known().allgather_slots;
-      return facts.ranks <= kMostRanks ? known().allgather_copy : nullptr;
-    case Collective::allgatherv:
-      if (facts.ranks > kMostRanks) return nullptr;
-      if (fits_slot(facts.bytes, facts.ranks)) return known().allgatherv_slots;
-      return known().allgatherv_copy;
-    case Collective::reduce_scatter_block:
-      if (leave_little(facts.bytes, facts.ranks)) return known().reduce_scatter_block_slots;
-      return facts.bytes >= kRingFrom ? known().reduce_scatter_block_ring : nullptr;
-    case Collective::alltoall:
-      if (!exchange_in_memory(facts.bytes, facts.ranks)) return nullptr;
-      return facts.bytes * static_cast<std::size_t>(facts.ranks) <= kTakenInOrder ? known().alltoall_slots
-                                                                                  : known().alltoall_copy;
-    case Collective::reduce_scatter:
-      if (leave_little(facts.bytes, facts.ranks)) return known().reduce_scatter_slots;
-      return facts.bytes >= kRingFrom ? known().reduce_scatter_ring : nullptr;
-    case Collective::scatterv:
-    case Collective::gatherv:
-    case Collective::alltoallv:
-      return nullptr;  // no rank knows the lengths of all blocks
-  }
-  return nullptr;
+  return facts.shared_memory ? node_rule(facts) : rule_between_nodes(facts, background);
 }
 
 // Whether the rule may name an algorithm.
 bool rule_may_serve(Collective collective, std::size_t bytes, int ranks, bool one_node) {
   switch (collective) {
-    case Collective::scatter:
-    case Collective::gather:
-    case Collective::allgather:
-    case Collective::allgatherv:
-      return !one_node || ranks <= kMostRanks;
-    case Collective::reduce_scatter:
-    case Collective::reduce_scatter_block:
-      return !one_node || bytes >= kRingFrom || leave_little(bytes, ranks);
-    case Collective::alltoall:
-      return !one_node || bytes == kAnyBytes || exchange_in_memory(bytes, ranks);
-    case Collective::allreduce:
-    case Collective::reduce:
-    case Collective::bcast:
-    case Collective::barrier:
-      return true;
+    case Collective::scatterv:
+    case Collective::gatherv:
+    case Collective::alltoallv:
+      return false;  // no rank knows the lengths of all blocks
     default:
-      return false;
+      return !one_node || node_rule_may_serve(collective, bytes, ranks);
   }
 }
 
@@ -216,12 +113,15 @@ bool may_serve(const Configuration& configuration, Collective collective, std::s
   return false;
 }
 
-bool adapts(const Configuration& configuration, Collective collective, const Forecast* forecast) {
+bool adapts(const Configuration& configuration, Collective collective, int ranks, const Forecast* forecast) {
   if (configuration.adapt == Adapt::off || configuration.choice(collective).kind != Choice::Kind::by_rule) return false;
   if (configuration.deterministic && sums(collective)) return false;
-  if (configuration.adapt >= Adapt::watch) return true;
-  if (forecast == nullptr) return false;
-  return configuration.adapt == Adapt::automatic || forecast->goes_by_arrivals(collective);
+  if (forecast == nullptr) return adapts_on_a_node(configuration.adapt, ranks);
+  return configuration.adapt >= Adapt::automatic || forecast->goes_by_arrivals(collective);
+}
+
+bool adapts_on_a_node(Adapt adapt, int ranks) {
+  return adapt >= Adapt::watch || (adapt == Adapt::automatic && !node_rule_is_measured(ranks));
 }
 
 Adaptation::Mode mode_of(Adapt adapt) {

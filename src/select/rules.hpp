@@ -34,6 +34,7 @@ struct CallFacts {
   bool may_begin_ahead = false;  // of the program
   SharedNodes shared_nodes{};
   bool remote_words = false;
+  bool single_copy = false;          // a rank can read the memory of all others of its node
   Forecast* forecast = nullptr;      // of what is taken between nodes, where all is left to the MPI library without one
   const RuleTable* tuned = nullptr;  // what was measured overrides rule and forecast
   ArrivalClass arrivals = ArrivalClass::balanced;  // as calls have shown them, between nodes
@@ -54,7 +55,9 @@ bool may_serve(const Configuration& configuration, Collective collective, std::s
 
 /// Whether what calls of a collective take, or how ranks come to them, decides what serves the next ones
 /// (select/adaptation.hpp); `forecast`: of the communicator, nullptr on one node. The same on all ranks.
-bool adapts(const Configuration& configuration, Collective collective, const Forecast* forecast);
+bool adapts(const Configuration& configuration, Collective collective, int ranks, const Forecast* forecast);
+/// The same of a communicator on one node, and any of its collectives: `automatic` where the rule was not measured.
+bool adapts_on_a_node(Adapt adapt, int ranks);
 /// In which way, where it does.
 Adaptation::Mode mode_of(Adapt adapt);
 

@@ -76,6 +76,14 @@ def test_nothing_is_chosen_so_unless_asked_for(compiled: Compiled) -> None:
     assert said(outcome) == {}
 
 
+def test_of_more_ranks_than_the_rule_was_measured_with_calls_choose(compiled: Compiled) -> None:
+    """On 9 ranks of a node, by default; the barrier's other candidate serves some."""
+    outcome = run_mpi([compiled("mpi/adaptation.c"), "100"], 9, stretto_env(verbose=1)).check()
+    told = said(outcome)
+    for collective in ("barrier", "bcast", "reduce", "allreduce", "scatter", "gather", "allgather"):
+        assert 16 <= told[collective].ours < told[collective].calls, told[collective]
+
+
 def test_deterministic_sums_are_not_chosen_so(compiled: Compiled) -> None:
     env = stretto_env(adapt="on", deterministic=1, verbose=1)
     outcome = run_mpi([compiled("mpi/adaptation.c"), "200"], 3, env).check()

@@ -155,7 +155,7 @@ class VirtualRank {
     if (rules_) facts.tuned = &*rules_;
     facts.shared_nodes = {agreed_.boards ? agreed_.nodes : 0, false, agreed_.boards};
     const Algorithm* chosen = choose(agreed_.configuration, facts);
-    is_kept_ = chosen != nullptr && adapts(agreed_.configuration, facts.collective, facts.forecast);
+    is_kept_ = chosen != nullptr && adapts(agreed_.configuration, facts.collective, facts.ranks, facts.forecast);
     if (!is_kept_) return chosen == nullptr ? "native" : std::string(chosen->name);
     catch_up(*kinds_[kind]);
     if (kinds_[kind]->arm() == Adaptation::Arm::native) return "native";

@@ -5,10 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "board/board.hpp"
 #include "select/forecast.hpp"
 #include "select/gigabit.hpp"
+#include "select/node_rule.hpp"
 
 namespace stretto {
 namespace {
@@ -147,6 +151,69 @@ TEST(Rules, BlocksOnANode) {
     EXPECT_FALSE(may_serve(configuration, collective, facts.bytes, facts.ranks, true));
     EXPECT_TRUE(may_serve(configuration, collective, facts.bytes, facts.ranks, false));
   }
+}
+
+TEST(Rules, TwoRanksThatComeTogetherCopyLongBlocksOnce) {
+  for (const Collective collective : {Collective::allgather, Collective::allgatherv}) {
+    CallFacts facts{collective, 256 << 10, 1, true, 2, true, std::size_t{1} << 22, false};
+    EXPECT_EQ(choose({}, facts)->name, "arrival_copy");
+    facts.single_copy = true;
+    EXPECT_EQ(choose({}, facts)->name, "ring");
+    for (const auto& [bytes, ranks, uneven] :
+         {std::tuple{(256 << 10) - 1, 2, false}, {256 << 10, 3, false}, {256 << 10, 2, true}}) {
+      facts.bytes = static_cast<std::size_t>(bytes);
+      facts.ranks = ranks;
+      facts.uneven = uneven;
+      EXPECT_EQ(choose({}, facts)->name, "arrival_copy");
+    }
+  }
+}
+
+// The rule's borders may lie elsewhere on a machine of more ranks than it was measured with.
+TEST(Rules, BeyondItsBordersTheNodeRuleHasOthersToOffer) {
+  struct Case {
+    Collective collective;
+    std::size_t bytes;
+    int ranks;
+    std::vector<std::string_view> names;  // the usual one first
+  };
+  const Case cases[] = {{Collective::allreduce, 64, 32, {"slot_exchange"}},
+                        {Collective::allreduce, 512, 32, {"slot_exchange", "arrival_stripes"}},
+                        {Collective::allreduce, 2048, 32, {"arrival_stripes", "slot_exchange"}},
+                        {Collective::allreduce, 8192, 32, {"arrival_stripes"}},
+                        {Collective::reduce, 8 << 10, 16, {"arrival_stripes", "slot_gather"}},
+                        {Collective::barrier, 0, 2, {"slot_exchange"}},
+                        {Collective::barrier, 0, 16, {"slot_exchange", "arrival_count"}},
+                        {Collective::barrier, 0, 64, {"arrival_count", "slot_exchange"}},
+                        {Collective::gather, 256, 16, {"slot_gather", "arrival_copy"}},
+                        {Collective::gather, 255, 16, {"slot_gather"}},
+                        {Collective::allgather, 4 << 10, 16, {"arrival_copy", "slot_exchange"}},
+                        {Collective::alltoall, 2 << 10, 16, {"arrival_copy", "slot_exchange"}},
+                        {Collective::bcast, 1 << 10, 16, {"arrival_copy"}},
+                        {Collective::alltoall, 1 << 20, 16, {"native"}}};
+  for (const Case& each : cases) {
+    const std::string where = std::string(name_of(each.collective)) + ", " + std::to_string(each.bytes) + " bytes";
+    CallFacts facts{each.collective, each.bytes, 1, true, each.ranks, true, std::size_t{1} << 26, false};
+    const auto count = static_cast<int>(each.names.size());
+    EXPECT_EQ(node_candidates(each.collective, each.bytes, each.ranks)[0], count) << where;
+    for (facts.candidate = 0; facts.candidate <= count; ++facts.candidate) {
+      const Algorithm* const chosen = choose({}, facts);
+      const auto expected = each.names[static_cast<std::size_t>(facts.candidate % count)];
+      EXPECT_EQ(chosen == nullptr ? "native" : chosen->name, expected) << where << ", " << facts.candidate;
+    }
+  }
+}
+
+TEST(Rules, ExperienceChoosesWhereTheNodeRuleWasNotMeasured) {
+  Configuration configuration;
+  EXPECT_FALSE(adapts(configuration, Collective::barrier, 8, nullptr));
+  EXPECT_TRUE(adapts(configuration, Collective::barrier, 9, nullptr));
+  for (const Adapt adapt : {Adapt::off, Adapt::listen}) {
+    configuration.adapt = adapt;
+    EXPECT_FALSE(adapts(configuration, Collective::barrier, 9, nullptr));
+  }
+  configuration.adapt = Adapt::on;
+  EXPECT_TRUE(adapts(configuration, Collective::barrier, 2, nullptr));
 }
 
 TEST(Rules, BlocksForEachRankOnANode) {

@@ -42,6 +42,7 @@ CallFacts Interception::facts_of(const CallOutline& call) const {
           engine.may_begin_ahead(),
           engine.shared_nodes(),
           engine.has_words(),
+          engine.reads_peers(),
           engine.forecast(),
           engine.rules(),
           verdict.arrivals,
@@ -55,7 +56,7 @@ const Algorithm* Interception::choose_for(const CallOutline& call) const {
 // Whether the MPI library is to serve a call that Stretto could.
 bool Interception::is_left_by_experience(const CallOutline& call) {
   Engine& engine = *communicator_->engine;
-  if (!adapts(runtime_.configuration(), collective_, engine.forecast())) return false;
+  if (!adapts(runtime_.configuration(), collective_, communicator_->size, engine.forecast())) return false;
   return is_left_by(runtime_.experience_of(engine, collective_, call.bytes()));
 }
 

@@ -106,6 +106,8 @@ class Engine {
     if (!experience_) begin_experience(lessons);
     return experience_->of(collective, bytes, latest_choices_.front(collective), forecast_.get());
   }
+  /// Whether each rank can read the memory of all others of its node; known from provide_for on. The same on all.
+  bool reads_peers() const { return !processes_.empty(); }
   /// All ranks of one node; as far as is known before provide_for.
   bool shares_memory() const { return shares_memory_; }
   /// Sets up what calls need, and what decides whether the algorithm that the user wants can serve any: boards of

@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "select/forecast.hpp"
+#include "select/node_rule.hpp"
 
 namespace stretto::mpi {
 
@@ -73,8 +74,11 @@ std::unique_ptr<Experience::Kind> Experience::make(Collective collective, std::s
   Adapted& adapted = lessons_.of(collective);
   const auto adaptation = [&](int learn_after) {
     Adaptation made(learn_after, meets, lessons_.mode());
-    if (forecast != nullptr)
+    if (forecast != nullptr) {
       made.choose_among(forecast->places(collective, bytes), forecast->goes_by_arrivals(collective));
+    } else {
+      made.choose_among(node_candidates(collective, bytes, means_.ranks), false);
+    }
     if (listens && forecast != nullptr) made.expect_native(forecast->native_ns(collective, bytes));
     if (const auto* earlier = lessons_.earlier(kind_of(collective, length))) made.recall(*earlier);
     return made;

@@ -83,7 +83,7 @@ class NodeShare::Part {
 std::int32_t NodeShare::offer(int ranks, World& world) {
   if (ranks > world.ranks_of_node()) return -1;
   shm::Arena& arena = world.memory().arena();
-  const Needed needed(ranks, true, world.tells_sights());
+  const Needed needed(ranks, true, world.tells_sights(ranks));
   const auto part = arena.take(needed.bytes(), static_cast<std::uint32_t>(ranks));
   if (!part) return -1;
   needed.clear(arena.memory_of(*part));
@@ -106,7 +106,8 @@ std::unique_ptr<NodeShare> NodeShare::make(Members members, World& world, std::s
 }
 
 bool NodeShare::make_board(std::shared_ptr<Part> part) {
-  const std::size_t bytes = Needed(members_.most_mates, is_one_node(), world_.tells_sights()).bytes();
+  const std::size_t bytes =
+      Needed(members_.most_mates, is_one_node(), world_.tells_sights(members_.most_mates)).bytes();
   const std::size_t limit = world_.memory().limit();
   if (bytes > limit) {
     complain_once(members_.rank == 0, "STRETTO_SHM_MAX_MIB=" + std::to_string(limit >> 20) +
@@ -128,7 +129,7 @@ bool NodeShare::make_board(std::shared_ptr<Part> part) {
 }
 
 void NodeShare::lay_out(std::byte* memory) {
-  const Needed needed(members_.most_mates, is_one_node(), world_.tells_sights());
+  const Needed needed(members_.most_mates, is_one_node(), world_.tells_sights(members_.most_mates));
   const auto& mates = members_.mates;
   const auto place = std::ranges::find(mates, members_.rank) - mates.begin();
   Board::place_pages(memory, static_cast<int>(mates.size()));

@@ -34,7 +34,7 @@ void World::open(const Configuration& configuration) {
   PMPI_Comm_group(MPI_COMM_WORLD, &all);
   PMPI_Comm_create(MPI_COMM_WORLD, all, &carrier_.comm);  // not a dup, which would copy attributes
   PMPI_Group_free(&all);
-  tells_sights_ = configuration.adapt >= Adapt::watch;
+  adapt_ = configuration.adapt;
   PMPI_Comm_set_errhandler(carrier_.comm, MPI_ERRORS_RETURN);  // which processes fail is the program's to know
   failures_.watch(carrier_.comm);
   PMPI_Comm_rank(carrier_.comm, &carrier_.rank);

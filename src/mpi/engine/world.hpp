@@ -17,6 +17,7 @@
 #include "mpi/engine/node_memory.hpp"
 #include "mpi/places/discovery.hpp"
 #include "select/machine.hpp"
+#include "select/rules.hpp"
 #include "transport/mpi/channel.hpp"
 #include "transport/mpi/window_words.hpp"
 
@@ -50,8 +51,8 @@ class World {
   shm::Doorbell* doorbell() const { return doorbell_; }
   /// Of some ranks of this one's node. Empty if not all ranks of `members` can read the memory of those on their node.
   std::vector<pid_t> readable(const Channel& members, const std::vector<int>& mates) const;
-  /// Whether ranks tell each other what they have seen of calls (Sights).
-  bool tells_sights() const { return tells_sights_; }
+  /// Whether so many ranks of a node tell each other what they have seen of calls (Sights).
+  bool tells_sights(int ranks) const { return adapts_on_a_node(adapt_, ranks); }
   bool oversubscribed() const { return node_ranks_ > node_cores_ || told_to_yield_; }
   PrivateCommunicator& carrier() { return carrier_; }
   /// The messages of all ranks.
@@ -87,7 +88,7 @@ class World {
   int node_cores_ = 1;
   bool told_to_yield_ = false;
   bool calls_come_in_order_ = false;
-  bool tells_sights_ = false;
+  Adapt adapt_ = Adapt::off;
   std::atomic<bool> strangers_{false};
   NodeMemory memory_;
   shm::Doorbell* doorbell_ = nullptr;
