@@ -113,15 +113,15 @@ bool may_serve(const Configuration& configuration, Collective collective, std::s
   return false;
 }
 
-bool adapts(const Configuration& configuration, Collective collective, int ranks, const Forecast* forecast) {
-  if (configuration.adapt == Adapt::off || configuration.choice(collective).kind != Choice::Kind::by_rule) return false;
-  if (configuration.deterministic && sums(collective)) return false;
-  if (forecast == nullptr) return adapts_on_a_node(configuration.adapt, ranks);
-  return configuration.adapt >= Adapt::automatic || forecast->goes_by_arrivals(collective);
+namespace {
+
+// Whether a rules file tells what serves such calls of these very ranks.
+bool was_measured(const CallFacts& facts) {
+  return facts.tuned != nullptr && facts.tuned->find(facts.collective, facts.bytes, facts.uneven).exact;
 }
 
-bool adapts_on_a_node(Adapt adapt, int ranks) {
-  return adapt >= Adapt::watch || (adapt == Adapt::automatic && !node_rule_is_measured(ranks));
+bool adapts_between_nodes(Adapt adapt, const Forecast& forecast, Collective collective) {
+  return adapt >= Adapt::automatic || (adapt == Adapt::listen && forecast.goes_by_arrivals(collective));
 }
 
 Adaptation::Mode mode_of(Adapt adapt) {
@@ -136,6 +136,22 @@ Adaptation::Mode mode_of(Adapt adapt) {
       break;
   }
   return Adaptation::Mode::listens;
+}
+
+}  // namespace
+
+std::optional<Adaptation::Mode> adaptation_of(const Configuration& configuration, const CallFacts& facts) {
+  if (configuration.choice(facts.collective).kind != Choice::Kind::by_rule) return std::nullopt;
+  if (configuration.deterministic && sums(facts.collective)) return std::nullopt;
+  Adapt adapt = configuration.adapt;
+  if (adapt == Adapt::automatic && was_measured(facts)) adapt = Adapt::listen;
+  const bool adapts = facts.forecast == nullptr ? adapts_on_a_node(adapt, facts.ranks)
+                                                : adapts_between_nodes(adapt, *facts.forecast, facts.collective);
+  return adapts ? std::optional(mode_of(adapt)) : std::nullopt;
+}
+
+bool adapts_on_a_node(Adapt adapt, int ranks) {
+  return adapt >= Adapt::watch || (adapt == Adapt::automatic && !node_rule_is_measured(ranks));
 }
 
 bool can_serve(const Algorithm& algorithm, const CallFacts& facts) {

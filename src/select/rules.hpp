@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "select/adaptation.hpp"
 #include "select/configuration.hpp"
@@ -53,13 +54,12 @@ inline constexpr std::size_t kAnyBytes = ~std::size_t{0};
 bool may_serve(const Configuration& configuration, Collective collective, std::size_t bytes = kAnyBytes, int ranks = 2,
                bool one_node = false);
 
-/// Whether what calls of a collective take, or how ranks come to them, decides what serves the next ones
-/// (select/adaptation.hpp); `forecast`: of the communicator, nullptr on one node. The same on all ranks.
-bool adapts(const Configuration& configuration, Collective collective, int ranks, const Forecast* forecast);
-/// The same of a communicator on one node, and any of its collectives: `automatic` where the rule was not measured.
+/// In which way what such calls take, or how ranks come to them, decides what serves the next ones
+/// (select/adaptation.hpp); nothing: it does not. What a rules file has measured is tried anew only if that is asked
+/// for. The same on all ranks.
+std::optional<Adaptation::Mode> adaptation_of(const Configuration& configuration, const CallFacts& facts);
+/// Whether it may, of any call on a communicator of one node.
 bool adapts_on_a_node(Adapt adapt, int ranks);
-/// In which way, where it does.
-Adaptation::Mode mode_of(Adapt adapt);
 
 /// Whether the algorithm can serve the call at all.
 bool can_serve(const Algorithm& algorithm, const CallFacts& facts);

@@ -165,6 +165,15 @@ def test_memory_for_long_scatters_is_made_when_they_are_many(
     run_mpi(compiled("mpi/long_scatters.c"), ranks, stretto_env(**settings_of_scatter)).check()
 
 
+@pytest.mark.parametrize(
+    ("settings", "expected"), (({}, "ring"), ({"cma": "off"}, "arrival_copy")), ids=("readable", "unreadable")
+)
+def test_two_ranks_copy_long_blocks_once_where_they_can_read_each_other(
+    compiled: Compiled, settings: dict[str, str], expected: str
+) -> None:
+    run_mpi([compiled("mpi/long_allgathers.c"), expected, "arrival_copy"], 2, stretto_env(**settings)).check()
+
+
 @pytest.mark.parametrize("ranks", (2, 3))
 def test_a_pool_that_is_not_used_is_given_back(compiled: Compiled, ranks: int) -> None:
     run_mpi(compiled("mpi/idle_pool.c"), ranks, loading_env("default")).check()

@@ -202,4 +202,18 @@ MUTATIONS = (
         "experience == nullptr && known->entered.bytes == SIZE_MAX",
         ("pytest", "tests/mpi/test_adaptation.py -k both_arms"),
     ),
+    Mutation(
+        "blocks copied once from a rank whose memory cannot be read",
+        "src/select/node_rule.cpp",
+        "facts.ranks == 2 && facts.single_copy",
+        "facts.ranks == 2",
+        ("pytest", "tests/mpi/test_mpi_semantics.py -k copy_long_blocks_once"),
+    ),
+    Mutation(
+        "what a rules file has measured is tried anew",
+        "src/select/rules.cpp",
+        "adapt == Adapt::automatic && was_measured(facts)",
+        "adapt == Adapt::watch && was_measured(facts)",
+        ("configuration_test", "TunedRules.*"),
+    ),
 )

@@ -16,6 +16,7 @@
 #include "select/earlier_runs.hpp"
 #include "select/forecast.hpp"
 #include "select/machine_file.hpp"
+#include "select/node_rule.hpp"
 #include "select/rules.hpp"
 #include "select/rules_text.hpp"
 #include "select/sight_view.hpp"
@@ -134,28 +135,37 @@ class VirtualRank {
     const NodeLayout layout{agreed.ranks, agreed.nodes, Placement::side_by_side, agreed.boards};
     forecast_ = std::make_unique<Forecast>(machine.machine, layout, kBesideOpenMpi);
     const EarlierRuns lessons = read_earlier_runs(agreed.lessons, "lessons", error = "").runs;
-    const Adaptation::Mode mode = mode_of(agreed.configuration.adapt);
     for (std::size_t kind = 0; kind < kKinds; ++kind) {
+      const auto mode = adaptation_of(agreed.configuration, facts_of(kind, false)).value_or(Adaptation::Mode::listens);
       Adaptation& made = kinds_[kind].emplace(agreed.meets_soon ? Adaptation::kInMemory : Adaptation::kByMessages,
                                               agreed.meets_soon, mode);
-      made.choose_among(forecast_->places(collective_of(kind), bytes_of(kind)),
-                        forecast_->goes_by_arrivals(collective_of(kind)));
+      if (agreed.nodes == 1) {
+        made.choose_among(node_candidates(collective_of(kind), bytes_of(kind), agreed.ranks), false);
+      } else {
+        made.choose_among(forecast_->places(collective_of(kind), bytes_of(kind)),
+                          forecast_->goes_by_arrivals(collective_of(kind)));
+      }
       if (mode == Adaptation::Mode::listens)
         made.expect_native(forecast_->native_ns(collective_of(kind), bytes_of(kind)));
       if (lessons.contains(kLessons)) made.recall(lessons.at(kLessons));
     }
   }
 
-  // The name of what serves a call.
-  std::string choose_for(std::size_t kind, bool uneven) {
-    ask_for_itself();
+  CallFacts facts_of(std::size_t kind, bool uneven) const {
     CallFacts facts{collective_of(kind), bytes_of(kind),       4,     true, agreed_.ranks,
                     agreed_.nodes == 1,  std::size_t{1} << 24, uneven};
     if (agreed_.nodes > 1) facts.forecast = forecast_.get();
     if (rules_) facts.tuned = &*rules_;
     facts.shared_nodes = {agreed_.boards ? agreed_.nodes : 0, false, agreed_.boards};
+    return facts;
+  }
+
+  // The name of what serves a call.
+  std::string choose_for(std::size_t kind, bool uneven) {
+    ask_for_itself();
+    CallFacts facts = facts_of(kind, uneven);
     const Algorithm* chosen = choose(agreed_.configuration, facts);
-    is_kept_ = chosen != nullptr && adapts(agreed_.configuration, facts.collective, facts.ranks, facts.forecast);
+    is_kept_ = chosen != nullptr && adaptation_of(agreed_.configuration, facts);
     if (!is_kept_) return chosen == nullptr ? "native" : std::string(chosen->name);
     catch_up(*kinds_[kind]);
     if (kinds_[kind]->arm() == Adaptation::Arm::native) return "native";

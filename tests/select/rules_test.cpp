@@ -76,7 +76,8 @@ TEST(Rules, LongMessagesBetweenNodesArePipelined) {
 TEST(Rules, ShortMessagesBetweenFewNodesGoToTheirRanksAtOnce) {
   EXPECT_EQ(chosen_between_nodes(Collective::reduce, 8, {8, 8}), "event_linear");
   EXPECT_EQ(chosen_between_nodes(Collective::reduce, 8, {1024, 1024}), "event_knomial");
-  EXPECT_EQ(chosen_between_nodes(Collective::bcast, 8, {1024, 1024}), "native");
+  for (const int ranks : {8, 1024}) EXPECT_EQ(chosen_between_nodes(Collective::bcast, 1023, {ranks, ranks}), "native");
+  EXPECT_EQ(chosen_between_nodes(Collective::bcast, 64 << 10, {8, 8}), "event_chain");
   for (const Collective collective : {Collective::scatter, Collective::gather}) {
     EXPECT_EQ(chosen_between_nodes(collective, 8, {8, 8}), "linear_nonblocking") << name_of(collective);
     EXPECT_EQ(chosen_between_nodes(collective, 8, {256, 256}), "native") << name_of(collective);
@@ -206,14 +207,17 @@ TEST(Rules, BeyondItsBordersTheNodeRuleHasOthersToOffer) {
 
 TEST(Rules, ExperienceChoosesWhereTheNodeRuleWasNotMeasured) {
   Configuration configuration;
-  EXPECT_FALSE(adapts(configuration, Collective::barrier, 8, nullptr));
-  EXPECT_TRUE(adapts(configuration, Collective::barrier, 9, nullptr));
+  const auto adapts_with = [&](int ranks) {
+    return adaptation_of(configuration, {Collective::barrier, 0, 1, true, ranks, true, 0, false}).has_value();
+  };
+  EXPECT_FALSE(adapts_with(8));
+  EXPECT_TRUE(adapts_with(9));
   for (const Adapt adapt : {Adapt::off, Adapt::listen}) {
     configuration.adapt = adapt;
-    EXPECT_FALSE(adapts(configuration, Collective::barrier, 9, nullptr));
+    EXPECT_FALSE(adapts_with(9));
   }
   configuration.adapt = Adapt::on;
-  EXPECT_TRUE(adapts(configuration, Collective::barrier, 2, nullptr));
+  EXPECT_TRUE(adapts_with(2));
 }
 
 TEST(Rules, BlocksForEachRankOnANode) {

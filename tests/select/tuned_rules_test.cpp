@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <optional>
 #include <string>
 
+#include "select/forecast.hpp"
+#include "select/gigabit.hpp"
 #include "select/rules.hpp"
 #include "select/rules_text.hpp"
 
@@ -128,6 +131,34 @@ TEST(TunedRules, TheyComeBeforeTheDefaultAndBehindWhatIsForced) {
   configuration.deterministic = false;
   configuration.choice(Collective::allreduce) = *parse_choice(Collective::allreduce, "recursive_doubling");
   EXPECT_EQ(choose(configuration, facts)->name, "recursive_doubling");
+}
+
+TEST(TunedRules, WhatWasMeasuredIsNotTriedAnewUnlessAskedFor) {
+  using Mode = Adaptation::Mode;
+  const TunedRules rules =
+      rules_of(rule("reduce", 16, 16, "any", 0, "event_linear") + rule("reduce", 16, 16, "any", 4096, "default") +
+               rule("bcast", 16, 16, "any", 0, "default"));
+  Configuration configuration;
+  Forecast forecast(gigabit({16, 16}), {16, 16}, kBesideOpenMpi);
+  CallFacts facts{Collective::reduce, 8, 4, true, 16, false, 0, false};
+  facts.forecast = &forecast;
+  EXPECT_EQ(adaptation_of(configuration, facts), Mode::chooses);
+  const RuleTable near = rules.table_of(12, 12);
+  facts.tuned = &near;
+  EXPECT_EQ(adaptation_of(configuration, facts), Mode::chooses) << "of other ranks";
+  const RuleTable own = rules.table_of(16, 16);
+  facts.tuned = &own;
+  for (const std::size_t bytes : {8, 4096}) {
+    facts.bytes = bytes;
+    EXPECT_EQ(adaptation_of(configuration, facts), std::nullopt);
+  }
+  facts.collective = Collective::bcast;
+  EXPECT_EQ(adaptation_of(configuration, facts), Mode::listens) << "for who comes late, as it was measured";
+  facts.collective = Collective::allreduce;
+  EXPECT_EQ(adaptation_of(configuration, facts), Mode::chooses) << "which was not";
+  facts.collective = Collective::reduce;
+  configuration.adapt = Adapt::on;
+  EXPECT_EQ(adaptation_of(configuration, facts), Mode::chooses);
 }
 
 TEST(TunedRules, WhatTheyNameMayServe) {

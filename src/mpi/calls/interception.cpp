@@ -55,9 +55,8 @@ const Algorithm* Interception::choose_for(const CallOutline& call) const {
 
 // Whether the MPI library is to serve a call that Stretto could.
 bool Interception::is_left_by_experience(const CallOutline& call) {
-  Engine& engine = *communicator_->engine;
-  if (!adapts(runtime_.configuration(), collective_, communicator_->size, engine.forecast())) return false;
-  return is_left_by(runtime_.experience_of(engine, collective_, call.bytes()));
+  const std::optional<Adaptation::Mode> mode = adaptation_of(runtime_.configuration(), facts_of(call));
+  return mode && is_left_by(runtime_.experience_of(*communicator_->engine, collective_, call.bytes(), *mode));
 }
 
 bool Interception::is_left_by(Experience::Front& experience) {

@@ -102,9 +102,9 @@ class Engine {
   void anticipate(Collective collective, Hints& hints, Anticipated& tally, BackgroundWork& background);
   bool anticipates(Collective collective) const { return (anticipated_ >> static_cast<unsigned>(collective) & 1) != 0; }
   /// What calls of this kind have taken. Collective, the first time.
-  Experience::Front& experience_of(Collective collective, std::size_t bytes, Lessons& lessons) {
+  Experience::Front& experience_of(Collective collective, std::size_t bytes, Adaptation::Mode mode, Lessons& lessons) {
     if (!experience_) begin_experience(lessons);
-    return experience_->of(collective, bytes, latest_choices_.front(collective), forecast_.get());
+    return experience_->of(collective, bytes, mode, latest_choices_.front(collective), forecast_.get());
   }
   /// Whether each rank can read the memory of all others of its node; known from provide_for on. The same on all.
   bool reads_peers() const { return !processes_.empty(); }

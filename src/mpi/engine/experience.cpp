@@ -58,22 +58,23 @@ class Experience::Kind {
 Experience::Experience(const Means& means, Lessons& lessons) : means_(means), lessons_(lessons) {}
 Experience::~Experience() = default;
 
-Experience::Front& Experience::of(Collective collective, std::size_t bytes, Front& beside, Forecast* forecast) {
+Experience::Front& Experience::of(Collective collective, std::size_t bytes, Adaptation::Mode mode, Front& beside,
+                                  Forecast* forecast) {
   const auto length = static_cast<std::size_t>(std::bit_width(bytes));
   auto& kind = kinds_[static_cast<std::size_t>(collective)][length];
-  if (!kind) kind = make(collective, bytes, beside, forecast);
+  if (!kind) kind = make(collective, bytes, mode, beside, forecast);
   return kind->front();
 }
 
-std::unique_ptr<Experience::Kind> Experience::make(Collective collective, std::size_t bytes, Front& beside,
-                                                   Forecast* forecast) {
+std::unique_ptr<Experience::Kind> Experience::make(Collective collective, std::size_t bytes, Adaptation::Mode mode,
+                                                   Front& beside, Forecast* forecast) {
   const auto length = static_cast<std::size_t>(std::bit_width(bytes));
   const bool meets = meets_all(collective, bytes);
   const int may_leave = meets ? 0 : means_.ranks;
-  const bool listens = lessons_.mode() == Adaptation::Mode::listens;
+  const bool listens = mode == Adaptation::Mode::listens;
   Adapted& adapted = lessons_.of(collective);
   const auto adaptation = [&](int learn_after) {
-    Adaptation made(learn_after, meets, lessons_.mode());
+    Adaptation made(learn_after, meets, mode);
     if (forecast != nullptr) {
       made.choose_among(forecast->places(collective, bytes), forecast->goes_by_arrivals(collective));
     } else {

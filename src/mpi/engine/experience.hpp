@@ -52,8 +52,9 @@ class Experience {
   Experience(const Experience&) = delete;
   Experience& operator=(const Experience&) = delete;
 
-  /// `beside`: where the front of the collective's first kind lies; `forecast`: of what calls take, or null.
-  Front& of(Collective collective, std::size_t bytes, Front& beside, Forecast* forecast);
+  /// `mode`: of the kind, from its first call on; `beside`: where the front of the collective's first kind lies;
+  /// `forecast`: of what calls take, or null.
+  Front& of(Collective collective, std::size_t bytes, Adaptation::Mode mode, Front& beside, Forecast* forecast);
   /// What is under way comes to its end. Collective.
   void close();
 
@@ -61,7 +62,8 @@ class Experience {
   KindOfCalls kind_of(Collective collective, std::size_t length) const {
     return {collective, length, means_.ranks, means_.nodes};
   }
-  std::unique_ptr<Kind> make(Collective collective, std::size_t bytes, Front& beside, Forecast* forecast);
+  std::unique_ptr<Kind> make(Collective collective, std::size_t bytes, Adaptation::Mode mode, Front& beside,
+                             Forecast* forecast);
 
   const Means means_;
   Lessons& lessons_;

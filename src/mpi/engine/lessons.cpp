@@ -49,7 +49,6 @@ void Adapted::report(Collective collective) const {
 
 void Lessons::open(const Configuration& configuration, const World& world) {
   const Adapt adapt = configuration.adapt;
-  mode_ = mode_of(adapt);
   is_told_ = adapt >= Adapt::watch || configuration.verbose;
   if (adapt != Adapt::off) reduction_.open();  // ranks of one node may have no memory in common
   if (!configuration.memory.empty()) earlier_ = file_.open(configuration.memory, world);

@@ -59,7 +59,6 @@ class Lessons {
   /// What was learnt is kept for later runs, if the user wants it. Collective, as the world is.
   void close(const World& world);
 
-  Adaptation::Mode mode() const { return mode_; }
   /// What earlier runs have learnt; nullptr: nothing. The same on all ranks.
   const Adaptation::Learnt* earlier(const KindOfCalls& kind) const;
   /// This is what has been learnt of such calls of one communicator. Of several it is kept whose calls would have taken
@@ -71,7 +70,6 @@ class Lessons {
   void for_each(const std::function<void(Collective, std::uint64_t, const Tally&)>& tell) const;
 
  private:
-  Adaptation::Mode mode_ = Adaptation::Mode::listens;
   bool is_told_ = false;  // at the end of the job
   SightReduction reduction_;
   std::array<Adapted, std::size(kCollectives)> adapted_{};

@@ -56,8 +56,8 @@ class Runtime {
   }
 
   /// Of calls that may be chosen by it: see Configuration::adapt.
-  Experience::Front& experience_of(Engine& engine, Collective collective, std::size_t bytes) {
-    return engine.experience_of(collective, bytes, lessons_);
+  Experience::Front& experience_of(Engine& engine, Collective collective, std::size_t bytes, Adaptation::Mode mode) {
+    return engine.experience_of(collective, bytes, mode, lessons_);
   }
 
   /// The state of `comm`, made at its first call or, where there is a profile, when the communicator is made; nullptr
