@@ -27,8 +27,9 @@ namespace stretto {
 /// those of other machines; `native_allgather`: the same of allgathers of `waited_for` bytes or more where the ranks of
 /// a node share cores. `engine`: what ours adds to the latencies of up to kShort bytes, in terms of these; of longer
 /// messages less and less; `engine_on_shared_cores`: where those of a node share cores. There shorter messages than
-/// `waited_for` that all ranks of a node wait for are left to the library, and trees of them wherever nodes have
-/// several ranks. `handshakes`: how many latencies more a message takes that asks its receiver first.
+/// `waited_for` that all ranks of a node wait for are left to the library, trees of them wherever nodes have several
+/// ranks, and broadcasts of them by messages anywhere. `handshakes`: how many latencies more a message takes that asks
+/// its receiver first.
 struct Handicaps {
   double native = 1;
   double native_allgather = 1;

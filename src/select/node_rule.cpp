@@ -39,11 +39,9 @@ const Named& known() {
 constexpr int kMostMeasured = 8;  // ranks, of which the figures below are; on 2 cores
 constexpr int kMostRanks = 64;    // that take blocks from each other
 
-// What a rank leaves, if it is short, lies in its slot, for whoever wants it in the order of ranks: mean times are 0.35
-// to 1.0 of Open MPI 4.1's for 2 to 8 ranks and 8 B to 2 KB (balanced; 1.1 for alltoall of 128 B on 2 ranks, which is
-// what passing it on takes). Longer blocks are taken as they come: 0.05 to 0.9 balanced and under uniform:2ms, up to 8
-// MiB, but for alltoall: 0.2 to 0.99 up to 768 KiB, from 1 MiB on 0.6 to 1.35, from one run of the same program to the
-// next.
+// Blocks that do not lie in slots are taken as they come: 0.05 to 0.9 of Open MPI 4.1's balanced and under uniform:2ms,
+// up to 8 MiB, but for alltoall: 0.2 to 0.99 up to 768 KiB, from 1 MiB on 0.6 to 1.35, from one run of the same program
+// to the next.
 constexpr std::size_t kLongestAlltoall = 512 * kKiB;
 // Where each leaves a block for each, they share memory for all of them, which the first call of a program touches
 // anew: 0.6 ms a MiB, once.
@@ -63,7 +61,9 @@ bool exchange_in_memory(std::size_t block_bytes, int ranks) {
 // MPICH's; with 16 KiB a block it took 1.3 on 8 ranks.
 constexpr std::size_t kRingFrom = 32 * kKiB;
 
-// Up to where one algorithm is taken for another.
+// Up to where one algorithm is taken for another. What a rank leaves, if it is short, lies in its slot, for whoever
+// wants it in the order of ranks: mean times are 0.35 to 1.0 of Open MPI 4.1's for 2 to 8 ranks and 8 B to 2 KB
+// (balanced; 1.1 for alltoall of 128 B on 2 ranks, which is what passing it on takes).
 struct Borders {
   std::size_t read_by_all = 16 * kKiB;    // of an allreduce, P n bytes that each of P ranks reads from slots
   std::size_t read_by_root = 2 * kKiB;    // of a reduce, a slot

@@ -77,7 +77,7 @@ def test_nothing_is_chosen_so_unless_asked_for(compiled: Compiled) -> None:
 
 
 def test_of_more_ranks_than_the_rule_was_measured_with_calls_choose(compiled: Compiled) -> None:
-    """On 9 ranks of a node, by default; the barrier's other candidate serves some."""
+    """On 9 ranks of a node, by default."""
     outcome = run_mpi([compiled("mpi/adaptation.c"), "100"], 9, stretto_env(verbose=1)).check()
     told = said(outcome)
     for collective in ("barrier", "bcast", "reduce", "allreduce", "scatter", "gather", "allgather"):

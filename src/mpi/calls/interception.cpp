@@ -54,9 +54,9 @@ const Algorithm* Interception::choose_for(const CallOutline& call) const {
 }
 
 // Whether the MPI library is to serve a call that Stretto could.
-bool Interception::is_left_by_experience(const CallOutline& call) {
-  const std::optional<Adaptation::Mode> mode = adaptation_of(runtime_.configuration(), facts_of(call));
-  return mode && is_left_by(runtime_.experience_of(*communicator_->engine, collective_, call.bytes(), *mode));
+bool Interception::is_left_by_experience(const CallFacts& facts) {
+  const std::optional<Adaptation::Mode> mode = adaptation_of(runtime_.configuration(), facts);
+  return mode && is_left_by(runtime_.experience_of(*communicator_->engine, collective_, facts.bytes, *mode));
 }
 
 bool Interception::is_left_by(Experience::Front& experience) {
@@ -186,9 +186,10 @@ bool Interception::select_anew(const CallOutline& call) {
   if (engine->is_revoked()) return false;
   // What cannot be had is known to be so from now on: then choose again.
   for (int attempt = 0; attempt < 2; ++attempt) {
-    algorithm_ = choose_for(call);
+    const CallFacts facts = facts_of(call);
+    algorithm_ = choose(configuration, facts);
     if (attempt == 0 && algorithm_ != nullptr) {
-      if (is_left_by_experience(call)) {
+      if (is_left_by_experience(facts)) {
         algorithm_ = nullptr;
       } else if (experience_ != nullptr && experience_->asks_for_another()) {
         algorithm_ = choose_for(call);  // it knows how ranks come, or what is worth a trial: another question

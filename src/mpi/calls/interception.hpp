@@ -111,7 +111,7 @@ class Interception {
   inline LatestChoices::Question question_of(const CallOutline& call) const;
   bool is_left_for_now(const CallOutline& call);
   std::optional<std::size_t> bytes_in_pool(const Algorithm& algorithm, const CallOutline& call) const;
-  inline bool is_left_by_experience(const CallOutline& call);
+  inline bool is_left_by_experience(const CallFacts& facts);
   inline bool is_left_by(Experience::Front& experience);
   Experience::Front::Verdict verdict_of_experience() const {
     return experience_ == nullptr ? Experience::Front::Verdict{} : experience_->verdict();

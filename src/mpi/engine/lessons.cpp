@@ -5,7 +5,6 @@
 #include <string>
 
 #include "mpi/engine/world.hpp"
-#include "select/rules.hpp"
 
 namespace stretto::mpi {
 namespace {
